@@ -1,0 +1,11 @@
+//! Data for Treering: readers, writers, synthetic graphs and task streams.
+
+mod context;
+mod error;
+mod random;
+mod read;
+
+pub use context::{Context, Progress, Silent};
+pub use error::{DataError, Fault, Result, Row, human_bytes};
+pub use random::{Purpose, random};
+pub use read::{Columns, Edges, Loaded, ReadOptions};
