@@ -4,8 +4,10 @@ mod context;
 mod error;
 mod random;
 mod read;
+mod synth;
 
 pub use context::{Context, Progress, Silent};
 pub use error::{DataError, Fault, Result, Row, human_bytes};
 pub use random::{Purpose, random};
 pub use read::{Columns, Edges, Loaded, ReadOptions};
+pub use synth::{FeatureKind, Preset, Recipe, RecipeError, SynthError, synthesize};
