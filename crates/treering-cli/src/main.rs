@@ -1,2 +1,94 @@
-//! x
-fn main() {}
+//! The `treering` command. Thin: flags in, calls to the crates below, words and files out.
+
+mod data;
+mod extras;
+mod failure;
+mod output;
+mod progress;
+mod source;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::failure::Failure;
+use crate::output::Output;
+
+/// Graph class-incremental learning: new classes arrive task by task, nothing learned before changes.
+#[derive(Parser)]
+#[command(
+    name = "treering",
+    version,
+    max_term_width = 100,
+    arg_required_else_help = true
+)]
+#[command(
+    after_help = "Start with:\n  treering data stats          what the built-in data looks like\n  \
+    treering data stream         how it arrives, task by task\n  treering data convert --help which data can be read\n\n\
+    Exit codes: 0 done, 1 the system failed, 2 the input or the call is wrong, 130 interrupted."
+)]
+struct Cli {
+    #[command(flatten)]
+    global: Global,
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// Flags that every command takes.
+#[derive(clap::Args, Clone)]
+pub(crate) struct Global {
+    /// Threads to work with; the result is the same for any number [default: every core].
+    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
+    /// Memory that data may take, such as 8GB or 500MB [default: three quarters of what is free].
+    #[arg(long, global = true, value_name = "SIZE", value_parser = source::parse_bytes)]
+    memory: Option<u64>,
+    /// Say nothing but results and errors.
+    #[arg(long, short, global = true)]
+    quiet: bool,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Look at graphs, convert them, make them up, cut them into tasks.
+    #[command(subcommand)]
+    Data(data::Command),
+    /// Print a completion script for a shell, to be sourced by it.
+    Completions(extras::Completions),
+    /// Write manual pages into a folder.
+    Man(extras::Man),
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    // A second Ctrl-C is not waited for: partial files go, then the program.
+    let interrupted = ctrlc::set_handler(|| {
+        treering_data::discard_partial();
+        std::process::exit(130);
+    });
+    let done = interrupted
+        .map_err(Failure::system)
+        .and_then(|()| start_threads(&cli.global))
+        .and_then(|()| run(cli));
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(),
+    }
+}
+
+fn start_threads(global: &Global) -> Result<(), Failure> {
+    let threads = usize::from(global.threads.unwrap_or(0));
+    rayon::ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .build_global()
+        .map_err(Failure::system)
+}
+
+fn run(cli: Cli) -> Result<(), Failure> {
+    let output = Output::new();
+    match cli.command {
+        Command::Data(command) => data::run(command, &cli.global, &output),
+        Command::Completions(args) => extras::completions::<Cli>(&args, &output),
+        Command::Man(args) => extras::manual::<Cli>(&args),
+    }
+}

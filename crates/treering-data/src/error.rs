@@ -370,7 +370,7 @@ impl fmt::Display for Fault {
             }
             Fault::TooLarge { bytes, limit } => write!(
                 f,
-                "reading it takes at least {} of memory, and {} are allowed",
+                "it takes at least {} of memory, and {} are allowed",
                 human_bytes(*bytes),
                 human_bytes(*limit)
             ),

@@ -1,8 +1,15 @@
 //! One door for all readers: find out what lies at a path, and read it.
 
-use std::path::PathBuf;
+use std::io::Read;
+use std::path::{Path, PathBuf};
 
-use treering_graph::Graph;
+use treering_graph::{Arcs, Direction, Graph, GraphError, Role, build_arcs};
+
+use crate::folder::{is_folder, read_folder};
+use crate::native::read_native;
+use crate::npz::{is_reddit, open_file, read_npz, read_reddit};
+use crate::ogb::{is_ogb, read_ogb};
+use crate::{Context, Fault, Result};
 
 /// Choices that a reader leaves to the caller. Readers ignore what does not concern them.
 #[derive(Clone, Debug, Default)]
@@ -61,4 +68,128 @@ pub struct Loaded {
     pub format: &'static str,
     /// Things that were done on the way, in plain words: mirror images added, columns not used, ...
     pub notes: Vec<String>,
+}
+
+/// Reads whatever lies at `path`: see [`FORMATS`].
+///
+/// # Errors
+/// A [`DataError`](crate::DataError) that names the file, the place and the remedy.
+pub fn read(path: &Path, options: &ReadOptions, context: &Context<'_>) -> Result<Loaded> {
+    let metadata = std::fs::metadata(path).map_err(|error| Fault::from_io(error).at(path))?;
+    if metadata.is_dir() {
+        return read_directory(path, options, context);
+    }
+    if options.nodes_file.is_some() || options.edges_file.is_some() {
+        return Err(Fault::IsFile.at(path));
+    }
+    let mut start = [0u8; 9];
+    let found = open_file(path)?
+        .read(&mut start)
+        .map_err(|error| Fault::from_io(error).at(path))?;
+    match &start[..found] {
+        [b'P', b'K', ..] => read_npz(path, options, context),
+        // A safetensors file begins with the length of its header, then the header, which is JSON.
+        [_, _, _, _, 0, 0, 0, 0, b'{'] => read_native(path, context),
+        _ => Err(Fault::UnknownFormat {
+            found: "it begins neither like a zip archive nor like a native file; tables come as a folder, or as \
+                    --nodes FILE --edges FILE"
+                .into(),
+        }
+        .at(path)),
+    }
+}
+
+fn read_directory(path: &Path, options: &ReadOptions, context: &Context<'_>) -> Result<Loaded> {
+    if is_ogb(path) {
+        return read_ogb(path, options, context);
+    }
+    if is_reddit(path) {
+        return read_reddit(path, options, context);
+    }
+    if is_folder(path) || options.nodes_file.is_some() || options.edges_file.is_some() {
+        return read_folder(Some(path), options, context);
+    }
+    let mut names: Vec<String> = std::fs::read_dir(path)
+        .map_err(|error| Fault::from_io(error).at(path))?
+        .filter_map(|entry| Some(entry.ok()?.file_name().to_string_lossy().into_owned()))
+        .collect();
+    names.sort();
+    names.truncate(8);
+    let found = format!(
+        "a folder with {}",
+        if names.is_empty() {
+            "nothing".into()
+        } else {
+            names.join(", ")
+        }
+    );
+    Err(Fault::UnknownFormat { found }.at(path))
+}
+
+/// The layouts that [`read`] knows, with what each looks like on disk.
+pub const FORMATS: [(&str, &str); 5] = [
+    (
+        "native",
+        "FILE.treering: a safetensors file, mapped into memory; any other layout converts into it",
+    ),
+    (
+        "npz",
+        "FILE.npz of the gnn-benchmark family: CoraFull, Coauthor, Amazon, Cora, Citeseer as published",
+    ),
+    (
+        "ogb",
+        "a folder with raw/edge.csv.gz or raw/data.npz, as the ogb package unpacks ogbn-arxiv or ogbn-products",
+    ),
+    (
+        "reddit",
+        "a folder with reddit_data.npz and reddit_graph.npz, as DGL publishes them",
+    ),
+    (
+        "folder",
+        "a folder with nodes.{parquet,csv,csv.gz} and edges.{parquet,csv,csv.gz}",
+    ),
+];
+
+/// Builds arcs, and says in `notes` what was added or taken out.
+pub(crate) fn arcs_with_notes(
+    nodes: usize,
+    sources: &[u32],
+    targets: &[u32],
+    weights: Option<&[f32]>,
+    direction: Direction,
+    notes: &mut Vec<String>,
+) -> std::result::Result<Arcs, GraphError> {
+    let (arcs, removed) = build_arcs(nodes, sources, targets, weights, direction)?;
+    if removed.duplicates > 0 {
+        notes.push(format!(
+            "{} edges were given more than once; one of each was kept",
+            removed.duplicates
+        ));
+    }
+    if removed.weightless > 0 {
+        notes.push(format!(
+            "{} edges of weight 0 were left out",
+            removed.weightless
+        ));
+    }
+    if direction == Direction::Undirected {
+        notes.push("edges are taken as undirected".into());
+    }
+    Ok(arcs)
+}
+
+/// Roles from their numbers; the error is the first row that has none.
+pub(crate) fn roles(numbers: &[u8]) -> std::result::Result<Vec<Role>, usize> {
+    let role =
+        |(row, &number): (usize, &u8)| Role::ALL.get(usize::from(number)).copied().ok_or(row);
+    numbers.iter().enumerate().map(role).collect()
+}
+
+/// What to call a graph that has no name of its own.
+pub(crate) fn file_stem(path: &Path) -> String {
+    let name = path.file_stem().or_else(|| path.file_name());
+    name.map_or_else(
+        || "graph".into(),
+        |name| name.to_string_lossy().into_owned(),
+    )
 }

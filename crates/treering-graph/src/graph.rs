@@ -120,6 +120,24 @@ impl Graph {
         Graph { origin, ..self }
     }
 
+    /// The same graph with other labels.
+    ///
+    /// # Errors
+    /// Labels for another number of nodes.
+    pub fn with_labels(self, labels: Labels) -> Result<Graph, GraphError> {
+        if labels.raw().len() != self.nodes() {
+            return Err(GraphError::Length {
+                what: "labels",
+                found: labels.raw().len() as u64,
+                nodes: self.nodes() as u64,
+            });
+        }
+        Ok(Graph {
+            labels: Some(labels),
+            ..self
+        })
+    }
+
     /// The same graph with another split.
     ///
     /// # Errors

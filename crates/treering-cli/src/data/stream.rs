@@ -1,0 +1,204 @@
+//! `treering data stream`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use treering_data::{ClassOrder, Grouping, InterTask, SplitSource, Stream as Plan, StreamOptions};
+use treering_graph::{Graph, Role};
+
+use super::convert::Layout;
+use crate::Global;
+use crate::failure::Failure;
+use crate::output::{Output, grouped, table};
+use crate::progress::listener;
+use crate::source::{Source, context};
+
+/// Flags of `treering data stream`.
+#[derive(Args)]
+#[command(
+    after_help = "Examples:\n  treering data stream\n  treering data stream cora.npz --order random --seed 3\n  \
+    treering data stream ogbn_arxiv/ --split own -o arxiv-stream/\n  \
+    treering data stream cora.npz -o cora-stream/ --graphs native\n\n\
+    The folder written by -o holds stream.json (options, tasks, dropped classes), nodes.csv (task, node, id, class, label, \
+    split; one line a node) and, with --graphs, tasks/0001, tasks/0002, ..."
+)]
+pub(crate) struct Stream {
+    #[command(flatten)]
+    source: Source,
+    #[command(flatten)]
+    plan: PlanFlags,
+    /// Print JSON instead of a table.
+    #[arg(long)]
+    json: bool,
+    /// Write the stream into a new folder.
+    #[arg(short, long, value_name = "FOLDER")]
+    out: Option<PathBuf>,
+    /// With -o: also write each task's graph, in this layout.
+    #[arg(long, value_name = "LAYOUT", requires = "out")]
+    graphs: Option<Layout>,
+    /// Replace a stream that is there.
+    #[arg(long)]
+    force: bool,
+}
+
+/// Flags that say how a graph becomes a stream.
+#[derive(Args)]
+#[command(next_help_heading = "Stream")]
+pub(crate) struct PlanFlags {
+    /// The order in which classes arrive.
+    #[arg(long, value_enum, default_value_t = Order::Ascending)]
+    order: Order,
+    /// How many classes make a task.
+    #[arg(long, value_name = "K", default_value_t = 2, conflicts_with = "group")]
+    classes_per_task: usize,
+    /// The classes of one task, by name; once for each task, in the order of the tasks.
+    #[arg(long, value_name = "CLASS,CLASS,...")]
+    group: Vec<String>,
+    /// Draw train, validation and test per class (0.6, 0.2, 0.2), or take the data set's own.
+    #[arg(long, value_enum, default_value_t = Split::Random)]
+    split: Split,
+    /// Keep edges between tasks: a task's graph then holds all nodes that arrived so far.
+    #[arg(long)]
+    keep_inter_task_edges: bool,
+    /// Seed of everything random.
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    /// Seed of the split alone, so that repeats can share a split [default: the seed].
+    #[arg(long, value_name = "SEED")]
+    split_seed: Option<u64>,
+}
+
+/// The order in which classes arrive.
+#[derive(Clone, Copy, ValueEnum)]
+enum Order {
+    /// By class number.
+    Ascending,
+    /// By class number, from the last.
+    Descending,
+    /// Shuffled by the seed.
+    Random,
+}
+
+/// Where train, validation and test come from.
+#[derive(Clone, Copy, ValueEnum)]
+enum Split {
+    /// Drawn per class.
+    Random,
+    /// The data set's own, or its split column.
+    Own,
+}
+
+impl PlanFlags {
+    pub(crate) fn options(&self) -> StreamOptions {
+        StreamOptions {
+            order: match self.order {
+                Order::Ascending => ClassOrder::Ascending,
+                Order::Descending => ClassOrder::Descending,
+                Order::Random => ClassOrder::Random,
+            },
+            grouping: match self.group.is_empty() {
+                true => Grouping::PerTask(self.classes_per_task),
+                false => Grouping::Groups(self.group.iter().map(|names| names_of(names)).collect()),
+            },
+            split: match self.split {
+                Split::Random => SplitSource::Random,
+                Split::Own => SplitSource::Own,
+            },
+            inter_task: match self.keep_inter_task_edges {
+                true => InterTask::Kept,
+                false => InterTask::Dropped,
+            },
+            seed: self.seed,
+            split_seed: self.split_seed.unwrap_or(self.seed),
+        }
+    }
+}
+
+fn names_of(list: &str) -> Vec<String> {
+    list.split(',').map(|name| name.trim().to_owned()).collect()
+}
+
+pub(crate) fn run(args: &Stream, global: &Global, output: &Output) -> Result<(), Failure> {
+    if let Some(folder) = args
+        .out
+        .as_ref()
+        .filter(|folder| folder.exists() && !args.force)
+    {
+        return Err(treering_data::Fault::Exists.at(folder).into());
+    }
+    let graph = args.source.load(global)?.graph;
+    let plan = Plan::plan(&graph, &args.plan.options())?;
+    if let Some(folder) = &args.out {
+        let listener = listener(global.quiet);
+        let graphs = args.graphs.map(Layout::format);
+        plan.write(
+            &graph,
+            folder,
+            graphs,
+            args.force,
+            &context(global, &*listener),
+        )?;
+        if !global.quiet {
+            eprintln!("wrote {} ({} tasks)", folder.display(), plan.tasks.len());
+        }
+    }
+    match args.json {
+        true => output.json(&plan.to_json(&graph)),
+        false => output.print(&describe(&plan, &graph)),
+    }
+}
+
+fn describe(plan: &Plan, graph: &Graph) -> String {
+    let mut text = String::new();
+    if graph.origin().synthetic.is_some() {
+        text.push_str(&format!("{} is SYNTHETIC data\n", graph.origin().name));
+    }
+    let mut listing = table(
+        &[
+            "task",
+            "classes",
+            "nodes",
+            "edges or arcs",
+            "train",
+            "val",
+            "test",
+        ],
+        &[0, 2, 3, 4, 5, 6],
+    );
+    for task in &plan.tasks {
+        let arcs = graph.arcs().induced(&task.nodes);
+        let links = if arcs.is_symmetric() {
+            (arcs.len() - arcs.loops()) / 2
+        } else {
+            arcs.len()
+        };
+        let classes = task
+            .classes
+            .iter()
+            .map(|&class| graph.labels().map_or("", |labels| labels.name(class)));
+        listing.add_row([
+            (task.id.0 + 1).to_string(),
+            classes.collect::<Vec<_>>().join(", "),
+            grouped(task.nodes.len()),
+            grouped(links),
+            grouped(task.count(Role::Train)),
+            grouped(task.count(Role::Validation)),
+            grouped(task.count(Role::Test)),
+        ]);
+    }
+    text.push_str(&format!("{}\n", listing.trim_fmt()));
+    for dropped in &plan.dropped {
+        let (name, nodes) = (&dropped.class, grouped(dropped.nodes));
+        text.push_str(&format!(
+            "dropped: class {name} ({nodes} nodes), {}\n",
+            dropped.reason.explain()
+        ));
+    }
+    if plan.unlabelled > 0 {
+        text.push_str(&format!(
+            "in no task: {} nodes without a label\n",
+            grouped(plan.unlabelled)
+        ));
+    }
+    text
+}

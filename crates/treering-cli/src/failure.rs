@@ -1,0 +1,70 @@
+//! What ends a command, and the exit code that tells which kind it was.
+
+use std::fmt::Display;
+use std::process::ExitCode;
+
+use treering_data::{DataError, Fault, RecipeError, StreamError, SynthError};
+
+/// Why a command stopped.
+pub(crate) enum Failure {
+    /// The input or the call is wrong: exit code 2.
+    Input(String),
+    /// The system failed: exit code 1.
+    System(String),
+    /// Whoever read the output has stopped reading, as `head` does: no failure at all.
+    Closed,
+}
+
+impl Failure {
+    pub(crate) fn input(error: impl Display) -> Self {
+        Failure::Input(error.to_string())
+    }
+
+    pub(crate) fn system(error: impl Display) -> Self {
+        Failure::System(error.to_string())
+    }
+
+    pub(crate) fn report(self) -> ExitCode {
+        match self {
+            Failure::Input(message) => {
+                eprintln!("error: {message}");
+                ExitCode::from(2)
+            }
+            Failure::System(message) => {
+                eprintln!("error: {message}");
+                ExitCode::FAILURE
+            }
+            Failure::Closed => ExitCode::SUCCESS,
+        }
+    }
+}
+
+impl From<DataError> for Failure {
+    fn from(error: DataError) -> Self {
+        match *error.fault {
+            // A missing right is the caller's to mend; a broken disk is not.
+            Fault::Io(ref io) if io.kind() != std::io::ErrorKind::PermissionDenied => {
+                Failure::system(error)
+            }
+            _ => Failure::input(error),
+        }
+    }
+}
+
+impl From<StreamError> for Failure {
+    fn from(error: StreamError) -> Self {
+        Failure::input(format!("{error}."))
+    }
+}
+
+impl From<RecipeError> for Failure {
+    fn from(error: RecipeError) -> Self {
+        Failure::input(error)
+    }
+}
+
+impl From<SynthError> for Failure {
+    fn from(error: SynthError) -> Self {
+        Failure::input(error)
+    }
+}

@@ -1,0 +1,69 @@
+//! Standard output: whole texts at a time, and no complaint when the reader has gone.
+
+use std::io::{self, Write};
+
+use comfy_table::{CellAlignment, Table, presets};
+
+use crate::failure::Failure;
+
+/// Where results go.
+pub(crate) struct Output;
+
+impl Output {
+    pub(crate) fn new() -> Self {
+        Output
+    }
+
+    pub(crate) fn print(&self, text: &str) -> Result<(), Failure> {
+        let mut out = io::stdout().lock();
+        let done = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+        done.map_err(|error| match error.kind() {
+            io::ErrorKind::BrokenPipe => Failure::Closed,
+            _ => Failure::system(format!("writing the result: {error}")),
+        })
+    }
+
+    pub(crate) fn json(&self, value: &impl serde::Serialize) -> Result<(), Failure> {
+        let text = serde_json::to_string_pretty(value).map_err(Failure::system)?;
+        self.print(&(text + "\n"))
+    }
+}
+
+/// A table without lines, so that it pipes well.
+pub(crate) fn table(header: &[&str], right: &[usize]) -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    table.set_header(header.iter().copied());
+    for &column in right {
+        if let Some(column) = table.column_mut(column) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    table
+}
+
+/// A number with commas between its thousands.
+pub(crate) fn grouped(number: usize) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::grouped;
+
+    #[test]
+    fn thousands_are_grouped() {
+        assert_eq!(
+            [0, 999, 1000, 61_859_140].map(grouped),
+            ["0", "999", "1,000", "61,859,140"]
+        );
+    }
+}

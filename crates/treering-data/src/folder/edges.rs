@@ -1,0 +1,179 @@
+//! The table of edges.
+
+use treering_graph::{Arcs, Direction, Removed, build_arcs};
+
+use super::choose::{SOURCE, TARGET, WEIGHT, check_header, check_usable, some_names};
+use super::ids::{Id, Index};
+use super::memory::Ledger;
+use super::table::{Kind, Rows, TableFile};
+use crate::{Columns, Context, Fault, ReadOptions, Result};
+
+struct Plan {
+    source: usize,
+    target: usize,
+    weight: Option<usize>,
+}
+
+/// Reads the table and makes arcs of it.
+pub(super) fn read<'a>(
+    table: TableFile<'a>,
+    options: &ReadOptions,
+    index: &Index<'_>,
+    nodes: usize,
+    direction: Direction,
+    context: &'a Context<'a>,
+    notes: &mut Vec<String>,
+) -> Result<Arcs> {
+    let path = table.path;
+    let mut plan = plan(&table, &options.columns, notes)?;
+    if options.ignore_weights && plan.weight.take().is_some() {
+        notes.push("edge weights were left out".into());
+    }
+    let used: Vec<usize> = [Some(plan.source), Some(plan.target), plan.weight]
+        .into_iter()
+        .flatten()
+        .collect();
+    note_unused(&table, &used, options.ignore_weights, notes);
+    let mut ledger = Ledger::new(context, path);
+    let mut rows = table.rows(&used, context)?;
+    let (mut sources, mut targets) = (Vec::new(), Vec::new());
+    let mut weights = plan.weight.map(|_| Vec::new());
+    while rows.next()? {
+        sources.push(node(&rows, plan.source, index)?);
+        targets.push(node(&rows, plan.target, index)?);
+        if let (Some(weights), Some(column)) = (&mut weights, plan.weight) {
+            weights.push(weight(&rows, column)?);
+        }
+        ledger.add(used.len() * size_of::<u32>())?;
+    }
+    drop(rows);
+    // Both directions of every edge, and where the rows start.
+    let needed = match weights {
+        None => sources.len() * 8 + nodes * 24,
+        Some(_) => sources.len() * 40 + nodes * 24,
+    };
+    context.take(path, needed as u64)?;
+    let (arcs, removed) = build_arcs(nodes, &sources, &targets, weights.as_deref(), direction)
+        .map_err(|error| Fault::Graph(error).at(path))?;
+    note_arcs(sources.len(), &arcs, removed, direction, notes);
+    drop((sources, targets, weights));
+    ledger.give_back();
+    Ok(arcs)
+}
+
+/// The node that a cell names.
+pub(super) fn node(rows: &Rows<'_>, column: usize, index: &Index<'_>) -> Result<u32> {
+    let cell = rows.cell(column)?;
+    let id = Id::from_cell(cell).ok_or_else(|| rows.bad(column, cell, "a node id"))?;
+    index.find(&id).ok_or_else(|| {
+        let id = cell.to_string();
+        rows.wrong(column, Fault::UnknownNode { id })
+    })
+}
+
+fn weight(rows: &Rows<'_>, column: usize) -> Result<f32> {
+    let weight = rows.number(column)?;
+    if weight < 0.0 {
+        let cell = rows.cell(column)?;
+        return Err(rows.bad(column, cell, "a weight of 0 or more"));
+    }
+    Ok(weight)
+}
+
+fn plan(table: &TableFile<'_>, columns: &Columns, notes: &mut Vec<String>) -> Result<Plan> {
+    let source = SOURCE.choose(table, columns.source.as_deref())?;
+    let target = TARGET.choose(table, columns.target.as_deref())?;
+    let weight = WEIGHT.choose(table, columns.weight.as_deref())?;
+    let plan = match (source, target) {
+        (Some(source), Some(target)) => Plan {
+            source,
+            target,
+            weight,
+        },
+        (source, _) => in_order(table, columns, notes)?.ok_or_else(|| match source {
+            None => SOURCE.required(table),
+            Some(_) => TARGET.required(table),
+        })?,
+    };
+    for column in [plan.source, plan.target].into_iter().chain(plan.weight) {
+        check_usable(table, column)?;
+    }
+    Ok(plan)
+}
+
+/// A table of two columns, or three with numbers in the third, needs no names.
+fn in_order(
+    table: &TableFile<'_>,
+    columns: &Columns,
+    notes: &mut Vec<String>,
+) -> Result<Option<Plan>> {
+    let named = columns.source.is_some() || columns.target.is_some() || columns.weight.is_some();
+    let weight = match &table.columns[..] {
+        _ if named => return Ok(None),
+        [_, _] => None,
+        [_, _, third] if third.kind == Kind::Number => Some(2),
+        _ => return Ok(None),
+    };
+    // Without this an edge in the first line would be taken for names, and lost.
+    check_header(table, false)?;
+    let what = match weight {
+        None => "source and target",
+        Some(_) => "source, target and weight",
+    };
+    let names = table.columns.iter().map(|column| column.name.as_str());
+    notes.push(format!(
+        "taken as {what}, in this order: {}",
+        some_names(names)
+    ));
+    Ok(Some(Plan {
+        source: 0,
+        target: 1,
+        weight,
+    }))
+}
+
+fn note_unused(table: &TableFile<'_>, used: &[usize], no_weights: bool, notes: &mut Vec<String>) {
+    let is_unused = |(at, column): &(usize, &super::table::Column)| {
+        !(used.contains(at) || no_weights && WEIGHT.fits(column))
+    };
+    let unused: Vec<&str> = table
+        .columns
+        .iter()
+        .enumerate()
+        .filter(is_unused)
+        .map(|(_, column)| column.name.as_str())
+        .collect();
+    if !unused.is_empty() {
+        let file = table.path.file_name().unwrap_or_default().to_string_lossy();
+        notes.push(format!(
+            "not used from {file}: {}",
+            some_names(unused.into_iter())
+        ));
+    }
+}
+
+fn note_arcs(
+    given: usize,
+    arcs: &Arcs,
+    removed: Removed,
+    direction: Direction,
+    notes: &mut Vec<String>,
+) {
+    let Removed {
+        duplicates,
+        weightless,
+    } = removed;
+    if duplicates > 0 {
+        notes.push(format!("{duplicates} edges were given more than once"));
+    }
+    if weightless > 0 {
+        notes.push(format!("{weightless} edges of weight 0 were removed"));
+    }
+    let different = given as u64 - (duplicates + weightless).min(given as u64);
+    let mirrored = (arcs.len() as u64).saturating_sub(different);
+    if direction == Direction::Undirected && mirrored > 0 {
+        notes.push(format!(
+            "{mirrored} mirror images were added (undirected graph)"
+        ));
+    }
+}

@@ -1,0 +1,66 @@
+//! From raw labels, as files have them, to classes with names.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use treering_graph::{Buffer, Labels, NodeNames};
+
+use crate::{Fault, Result};
+
+/// Classes from whole numbers: they are ordered by number and named by it, and gaps close up.
+///
+/// `names`, where a data set has them, belong to the numbers 0, 1, ...; then every number must have a name.
+pub(crate) fn number_labels(
+    numbers: &[Option<i64>],
+    names: Option<Vec<String>>,
+    file: &Path,
+) -> Result<Labels> {
+    if let Some((row, label)) = (0u64..)
+        .zip(numbers)
+        .find_map(|(row, n)| n.filter(|&n| n < 0).map(|n| (row, n)))
+    {
+        return Err(Fault::NegativeLabel { label }.at(file).row(row));
+    }
+    let (ids, names) = match names {
+        Some(names) => {
+            let known = 0..names.len() as i64;
+            let ids: BTreeMap<i64, u32> = known.map(|number| (number, number as u32)).collect();
+            (ids, names)
+        }
+        None => {
+            let mut ids: BTreeMap<i64, u32> = numbers.iter().flatten().map(|&n| (n, 0)).collect();
+            for (id, (_, slot)) in (0u32..).zip(ids.iter_mut()) {
+                *slot = id;
+            }
+            let names = ids.keys().map(i64::to_string).collect();
+            (ids, names)
+        }
+    };
+    let mut class_of = Vec::with_capacity(numbers.len());
+    for (row, number) in (0u64..).zip(numbers) {
+        class_of.push(match number {
+            None => Labels::NONE,
+            Some(number) => *ids.get(number).ok_or_else(|| {
+                Fault::BadValue {
+                    text: number.to_string(),
+                    expected: "the number of a class that has a name",
+                }
+                .at(file)
+                .row(row)
+            })?,
+        });
+    }
+    Labels::new(class_of.into(), names).map_err(|error| Fault::Graph(error).at(file))
+}
+
+/// Names that are just 0, 1, 2, ... are positions.
+pub(crate) fn integer_names(names: Vec<i64>) -> NodeNames {
+    if (0i64..)
+        .zip(&names)
+        .all(|(position, &name)| position == name)
+    {
+        NodeNames::Positions(names.len())
+    } else {
+        NodeNames::Integers(Buffer::from(names))
+    }
+}

@@ -1,0 +1,183 @@
+//! One door for all writers. Nothing appears under its final name before it is complete.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use treering_graph::Graph;
+
+use crate::folder::{Table, write_folder};
+use crate::native::write_native;
+use crate::npz::write_npz;
+use crate::{Context, Fault, Result};
+
+/// The layouts that can be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WriteFormat {
+    /// One file, mapped into memory when read.
+    Native,
+    /// The gnn-benchmark archive.
+    Npz,
+    /// A folder of tables.
+    Folder(Table),
+}
+
+impl WriteFormat {
+    /// The layout that a path's ending asks for: `.treering`, `.npz`, otherwise a folder of Parquet tables.
+    pub fn from_path(path: &Path) -> WriteFormat {
+        match path.extension().and_then(|ending| ending.to_str()) {
+            Some("treering") => WriteFormat::Native,
+            Some("npz") => WriteFormat::Npz,
+            _ => WriteFormat::Folder(Table::Parquet),
+        }
+    }
+
+    /// A name with the ending that this layout has.
+    pub(crate) fn file_name(self, stem: &str) -> String {
+        match self {
+            WriteFormat::Native => format!("{stem}.treering"),
+            WriteFormat::Npz => format!("{stem}.npz"),
+            WriteFormat::Folder(_) => stem.to_owned(),
+        }
+    }
+}
+
+/// Writes `graph` to `path` under a temporary name beside it, then renames.
+///
+/// # Errors
+/// When something is there already and `force` is off, or when writing fails; then nothing is left behind.
+pub fn write(
+    graph: &Graph,
+    path: &Path,
+    format: WriteFormat,
+    force: bool,
+    context: &Context<'_>,
+) -> Result<()> {
+    replace(path, force, |partial| match format {
+        WriteFormat::Native => write_native(graph, partial, context),
+        WriteFormat::Npz => write_npz(graph, partial, context),
+        WriteFormat::Folder(table) => {
+            fs::create_dir(partial).map_err(|error| Fault::from_io(error).at(partial))?;
+            write_folder(graph, partial, table, context)
+        }
+    })
+}
+
+/// Lets `fill` make a file or folder under a temporary name, then puts it in place of `path` in one step.
+///
+/// # Errors
+/// When `path` is there and `force` is off, when it is a folder that holds anything but what this program writes, or when
+/// writing fails. The temporary file is removed then.
+pub fn replace(path: &Path, force: bool, fill: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
+    let there = fs::symlink_metadata(path).ok();
+    if there.is_some() && !force {
+        return Err(Fault::Exists.at(path));
+    }
+    if there.as_ref().is_some_and(fs::Metadata::is_dir) && !is_ours(path) {
+        return Err(Fault::Exists.at(path));
+    }
+    let Some(name) = path.file_name() else {
+        return Err(Fault::IsFolder.at(path));
+    };
+    let hidden = format!(".{}.{}.partial", name.to_string_lossy(), std::process::id());
+    let partial = Partial::new(path.with_file_name(hidden));
+    fill(&partial.path).map_err(|mut error| {
+        // The temporary name is ours, not the caller's.
+        if let Ok(inside) = error.file.strip_prefix(&partial.path) {
+            error.file = if inside.as_os_str().is_empty() {
+                path.to_owned()
+            } else {
+                path.join(inside)
+            };
+        }
+        error
+    })?;
+    sync(&partial.path).map_err(|error| Fault::from_io(error).at(path))?;
+    let fail = |error: std::io::Error| Fault::from_io(error).at(path);
+    match there.is_some_and(|there| there.is_dir()) {
+        // A folder cannot be renamed over another one, but the two can change places; the old one then goes with `partial`.
+        true => exchange(&partial.path, path).map_err(fail)?,
+        false => fs::rename(&partial.path, path).map_err(fail)?,
+    }
+    let parent = path
+        .parent()
+        .filter(|parent| !parent.as_os_str().is_empty());
+    sync(parent.unwrap_or(Path::new("."))).map_err(fail)
+}
+
+#[cfg(target_os = "linux")]
+fn exchange(a: &Path, b: &Path) -> std::io::Result<()> {
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+    Ok(renameat_with(CWD, a, CWD, b, RenameFlags::EXCHANGE)?)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn exchange(a: &Path, b: &Path) -> std::io::Result<()> {
+    fs::remove_dir_all(b)?;
+    fs::rename(a, b)
+}
+
+fn sync(path: &Path) -> std::io::Result<()> {
+    if path.is_dir() {
+        for entry in fs::read_dir(path)? {
+            File::open(entry?.path())?.sync_all()?;
+        }
+    }
+    File::open(path)?.sync_all()
+}
+
+/// Whether a folder holds nothing but what this program writes, so that `--force` can never remove anything else.
+fn is_ours(folder: &Path) -> bool {
+    const STEMS: [&str; 6] = ["nodes", "edges", "features", "graph", "stream", "tasks"];
+    let Ok(mut entries) = fs::read_dir(folder) else {
+        return false;
+    };
+    entries.all(|entry| {
+        entry.is_ok_and(|entry| {
+            let name = entry.file_name();
+            let stem = name.to_string_lossy();
+            STEMS.contains(&stem.split('.').next().unwrap_or_default())
+        })
+    })
+}
+
+/// Temporary files of this process, for [`discard_partial`].
+static PARTIAL: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// A temporary file or folder that is removed when it is dropped before it was renamed.
+struct Partial {
+    path: PathBuf,
+}
+
+impl Partial {
+    fn new(path: PathBuf) -> Self {
+        remove(&path);
+        if let Ok(mut all) = PARTIAL.lock() {
+            all.push(path.clone());
+        }
+        Partial { path }
+    }
+}
+
+impl Drop for Partial {
+    fn drop(&mut self) {
+        remove(&self.path);
+        if let Ok(mut all) = PARTIAL.lock() {
+            all.retain(|path| *path != self.path);
+        }
+    }
+}
+
+fn remove(path: &Path) {
+    let _ = match path.is_dir() {
+        true => fs::remove_dir_all(path),
+        false => fs::remove_file(path),
+    };
+}
+
+/// Removes what unfinished writers of this process have left so far; for a program that is being interrupted.
+pub fn discard_partial() {
+    if let Ok(all) = PARTIAL.lock() {
+        all.iter().for_each(|path| remove(path));
+    }
+}
