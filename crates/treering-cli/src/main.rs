@@ -52,7 +52,7 @@ pub(crate) struct Global {
 enum Command {
     /// Look at graphs, convert them, make them up, cut them into tasks.
     #[command(subcommand)]
-    Data(data::Command),
+    Data(Box<data::Command>),
     /// Print a completion script for a shell, to be sourced by it.
     Completions(extras::Completions),
     /// Write manual pages into a folder.
@@ -87,7 +87,7 @@ fn start_threads(global: &Global) -> Result<(), Failure> {
 fn run(cli: Cli) -> Result<(), Failure> {
     let output = Output::new();
     match cli.command {
-        Command::Data(command) => data::run(command, &cli.global, &output),
+        Command::Data(command) => data::run(*command, &cli.global, &output),
         Command::Completions(args) => extras::completions::<Cli>(&args, &output),
         Command::Man(args) => extras::manual::<Cli>(&args),
     }

@@ -36,10 +36,10 @@ impl Progress for Bar {
         }
         bar.set_message(what.to_owned());
         bar.enable_steady_tick(Duration::from_millis(200));
-        if let Ok(mut slot) = self.0.lock() {
-            if let Some(old) = slot.replace(bar) {
-                old.finish_and_clear();
-            }
+        if let Ok(mut slot) = self.0.lock()
+            && let Some(old) = slot.replace(bar)
+        {
+            old.finish_and_clear();
         }
     }
 
@@ -50,10 +50,10 @@ impl Progress for Bar {
     }
 
     fn end(&self) {
-        if let Ok(mut slot) = self.0.lock() {
-            if let Some(bar) = slot.take() {
-                bar.finish_and_clear();
-            }
+        if let Ok(mut slot) = self.0.lock()
+            && let Some(bar) = slot.take()
+        {
+            bar.finish_and_clear();
         }
     }
 }

@@ -1,6 +1,5 @@
 //! What every long piece of work is handed: how much memory it may take, and whom to tell how far it is.
 
-use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -93,24 +92,4 @@ fn free_memory() -> u64 {
         .find_map(|line| line.strip_prefix("MemAvailable:"))
         .and_then(|rest| rest.trim().strip_suffix("kB")?.trim().parse::<u64>().ok())
         .map_or(UNKNOWN, |kibibytes| kibibytes * 1024)
-}
-
-/// A reader that tells how many bytes went through it.
-pub(crate) struct Counted<'a, R> {
-    inner: R,
-    progress: &'a dyn Progress,
-}
-
-impl<'a, R> Counted<'a, R> {
-    pub(crate) fn new(inner: R, progress: &'a dyn Progress) -> Self {
-        Counted { inner, progress }
-    }
-}
-
-impl<R: io::Read> io::Read for Counted<'_, R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.inner.read(buffer)?;
-        self.progress.advance(read as u64);
-        Ok(read)
-    }
 }

@@ -64,3 +64,26 @@ pub(crate) fn integer_names(names: Vec<i64>) -> NodeNames {
         NodeNames::Integers(Buffer::from(names))
     }
 }
+
+/// Texts that are all whole numbers are numbers, whatever file they come from: a graph is the same in every layout.
+pub(crate) fn text_names(texts: Vec<String>) -> NodeNames {
+    match texts
+        .iter()
+        .map(|text| integer(text))
+        .collect::<Option<Vec<i64>>>()
+    {
+        Some(numbers) => integer_names(numbers),
+        None => NodeNames::Texts(texts),
+    }
+}
+
+/// The number that a text is, when printing the number gives the text again.
+pub(crate) fn integer(text: &str) -> Option<i64> {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    let plain = match digits.as_bytes() {
+        [b'0'] => digits.len() == text.len(),
+        [b'1'..=b'9', ..] => true,
+        _ => false,
+    };
+    if plain { text.parse().ok() } else { None }
+}

@@ -12,6 +12,7 @@ mod native;
 mod nearest;
 mod npz;
 mod ogb;
+mod open;
 mod random;
 mod read;
 mod stats;

@@ -30,7 +30,7 @@ use treering_graph::{
 };
 
 use crate::mapped::Mapping;
-use crate::npz::open_file;
+use crate::open::open_file;
 use crate::read::{Loaded, roles};
 use crate::{Context, DataError, Fault, Result};
 

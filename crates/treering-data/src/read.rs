@@ -3,12 +3,13 @@
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use treering_graph::{Arcs, Direction, Graph, GraphError, Role, build_arcs};
+use treering_graph::{Arcs, Direction, Graph, Role, build_arcs};
 
 use crate::folder::{is_folder, read_folder};
 use crate::native::read_native;
-use crate::npz::{is_reddit, open_file, read_npz, read_reddit};
+use crate::npz::{is_reddit, read_npz, read_reddit};
 use crate::ogb::{is_ogb, read_ogb};
+use crate::open::open_file;
 use crate::{Context, Fault, Result};
 
 /// Choices that a reader leaves to the caller. Readers ignore what does not concern them.
@@ -150,32 +151,54 @@ pub const FORMATS: [(&str, &str); 5] = [
     ),
 ];
 
-/// Builds arcs, and says in `notes` what was added or taken out.
-pub(crate) fn arcs_with_notes(
-    nodes: usize,
-    sources: &[u32],
-    targets: &[u32],
-    weights: Option<&[f32]>,
-    direction: Direction,
-    notes: &mut Vec<String>,
-) -> std::result::Result<Arcs, GraphError> {
-    let (arcs, removed) = build_arcs(nodes, sources, targets, weights, direction)?;
-    if removed.duplicates > 0 {
-        notes.push(format!(
-            "{} edges were given more than once; one of each was kept",
-            removed.duplicates
-        ));
+/// A list of arcs on its way out of a file.
+pub(crate) struct ArcList<'a> {
+    pub(crate) file: &'a Path,
+    pub(crate) nodes: usize,
+    pub(crate) sources: &'a [u32],
+    pub(crate) targets: &'a [u32],
+    pub(crate) weights: Option<&'a [f32]>,
+    pub(crate) direction: Direction,
+}
+
+impl ArcList<'_> {
+    /// Builds the arcs, and says in `notes` what was added or taken out.
+    pub(crate) fn build(&self, context: &Context<'_>, notes: &mut Vec<String>) -> Result<Arcs> {
+        // Both directions of every edge, and where the rows start.
+        let bytes = match self.weights {
+            None => self.sources.len() * 8 + self.nodes * 24,
+            Some(_) => self.sources.len() * 40 + self.nodes * 24,
+        };
+        context.take(self.file, bytes as u64)?;
+        let (arcs, removed) = build_arcs(
+            self.nodes,
+            self.sources,
+            self.targets,
+            self.weights,
+            self.direction,
+        )
+        .map_err(|error| Fault::Graph(error).at(self.file))?;
+        if removed.duplicates > 0 {
+            notes.push(format!(
+                "{} edges were given more than once; one of each was kept",
+                removed.duplicates
+            ));
+        }
+        if removed.weightless > 0 {
+            notes.push(format!(
+                "{} edges of weight 0 were left out",
+                removed.weightless
+            ));
+        }
+        let different = self.sources.len() as u64 - removed.duplicates - removed.weightless;
+        let mirrored = (arcs.len() as u64).saturating_sub(different);
+        if mirrored > 0 {
+            notes.push(format!(
+                "{mirrored} mirror images were added: the graph is undirected"
+            ));
+        }
+        Ok(arcs)
     }
-    if removed.weightless > 0 {
-        notes.push(format!(
-            "{} edges of weight 0 were left out",
-            removed.weightless
-        ));
-    }
-    if direction == Direction::Undirected {
-        notes.push("edges are taken as undirected".into());
-    }
-    Ok(arcs)
 }
 
 /// Roles from their numbers; the error is the first row that has none.

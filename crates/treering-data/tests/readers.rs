@@ -1,4 +1,5 @@
 //! Every reader on small files of exactly the published layout, every writer by reading back.
+#![allow(clippy::unwrap_used, clippy::panic)]
 
 mod common;
 

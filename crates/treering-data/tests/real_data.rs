@@ -1,4 +1,5 @@
 //! The real graphs in the folder that TREERING_DATA names, against their published figures; skipped, and said so, where it is not set.
+#![allow(clippy::unwrap_used, clippy::panic)]
 
 use std::path::{Path, PathBuf};
 

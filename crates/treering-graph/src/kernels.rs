@@ -185,8 +185,8 @@ fn narrow_rows<T: Real, F: Factor<T>, const W: usize>(
             let last = sources[at] as usize;
             add_narrow::<T, F, W>(&mut sum, factor.arc(at, last), x, last);
         }
-        for column in 0..W {
-            out[column] = scale[row] * (sum[column] + other[column]);
+        for (out, (a, b)) in out.iter_mut().zip(sum.into_iter().zip(other)) {
+            *out = scale[row] * (a + b);
         }
     }
 }
@@ -232,8 +232,8 @@ fn wide_rows<T: Real, F: Factor<T>>(
         let (start, end) = (offsets[row] as usize, offsets[row + 1] as usize);
         let mut at = start;
         while at + TOGETHER <= end {
-            for ahead in at + TOGETHER..(at + 2 * TOGETHER).min(sources.len()) {
-                prefetch_row(x, sources[ahead] as usize * columns, columns);
+            for &ahead in &sources[at + TOGETHER..(at + 2 * TOGETHER).min(sources.len())] {
+                prefetch_row(x, ahead as usize * columns, columns);
             }
             let node = |k: usize| sources[at + k] as usize;
             let (a, b, c, d) = (

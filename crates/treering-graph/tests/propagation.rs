@@ -1,4 +1,5 @@
 //! Propagation against its definition, against sprs, and against itself with other numbers of threads.
+#![allow(clippy::unwrap_used, clippy::panic)]
 
 mod common;
 

@@ -19,7 +19,7 @@ pub(crate) enum Command {
     /// Read data in one layout and write it in another.
     Convert(convert::Convert),
     /// Make up a graph with classes: a degree-corrected block model, labelled as synthetic wherever it goes.
-    Synth(Box<synth::Synth>),
+    Synth(synth::Synth),
     /// Cut a graph into a stream of tasks, and print or write it.
     Stream(stream::Stream),
 }

@@ -7,8 +7,8 @@ use std::collections::{BTreeSet, HashMap};
 
 use treering_graph::{GraphError, Labels};
 
-use super::ids::integer;
 use super::table::{Cell, Kind};
+use crate::labelling::integer;
 
 /// The labels of a table of nodes, row after row.
 pub(super) struct Classes {

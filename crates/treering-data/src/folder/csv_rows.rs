@@ -3,14 +3,14 @@
 //! Text does not say what its columns hold, so the first cell that is not empty decides. That is found out in a
 //! pass of its own ([`columns`]), which normally ends at the second line.
 
-use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::Path;
 
 use csv::ByteRecord;
 use flate2::bufread::MultiGzDecoder;
 
-use super::table::{Cell, Column, Kind, ends_in, is_list, open_file};
+use super::table::{Cell, Column, Kind, ends_in, is_list};
+use crate::open::{Counted, open_file};
 use crate::{Fault, Progress, Result, Silent};
 
 /// The longest row that is read. Without a limit an unclosed quote or a file of zeros would be read to its end.
@@ -188,28 +188,11 @@ fn fault_of(error: csv::Error) -> Fault {
 
 /// The text of a file, unpacked where its name ends in `.gz`.
 fn unpacked<'a>(path: &Path, progress: &'a dyn Progress) -> Result<Box<dyn Read + 'a>> {
-    let file = Counted {
-        file: open_file(path)?,
-        progress,
-    };
+    let file = Counted::new(open_file(path)?, progress);
     Ok(match ends_in(path, "gz") {
         true => Box::new(MultiGzDecoder::new(BufReader::with_capacity(BUFFER, file))),
         false => Box::new(file),
     })
-}
-
-/// Tells how many bytes of the file have been read.
-struct Counted<'a> {
-    file: File,
-    progress: &'a dyn Progress,
-}
-
-impl Read for Counted<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.file.read(buffer)?;
-        self.progress.advance(read as u64);
-        Ok(read)
-    }
 }
 
 /// Stops when one row takes more bytes than any row should.

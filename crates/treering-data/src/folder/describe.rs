@@ -7,7 +7,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use treering_graph::{Features, Graph, Origin};
 
-use super::table::open_file;
+use crate::open::open_file;
 use crate::{Context, Fault, Result};
 
 /// The file's name in the folder.

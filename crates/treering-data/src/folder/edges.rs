@@ -1,11 +1,12 @@
 //! The table of edges.
 
-use treering_graph::{Arcs, Direction, Removed, build_arcs};
+use treering_graph::{Arcs, Direction};
 
 use super::choose::{SOURCE, TARGET, WEIGHT, check_header, check_usable, some_names};
 use super::ids::{Id, Index};
 use super::memory::Ledger;
 use super::table::{Kind, Rows, TableFile};
+use crate::read::ArcList;
 use crate::{Columns, Context, Fault, ReadOptions, Result};
 
 struct Plan {
@@ -47,15 +48,15 @@ pub(super) fn read<'a>(
         ledger.add(used.len() * size_of::<u32>())?;
     }
     drop(rows);
-    // Both directions of every edge, and where the rows start.
-    let needed = match weights {
-        None => sources.len() * 8 + nodes * 24,
-        Some(_) => sources.len() * 40 + nodes * 24,
+    let list = ArcList {
+        file: path,
+        nodes,
+        sources: &sources,
+        targets: &targets,
+        weights: weights.as_deref(),
+        direction,
     };
-    context.take(path, needed as u64)?;
-    let (arcs, removed) = build_arcs(nodes, &sources, &targets, weights.as_deref(), direction)
-        .map_err(|error| Fault::Graph(error).at(path))?;
-    note_arcs(sources.len(), &arcs, removed, direction, notes);
+    let arcs = list.build(context, notes)?;
     drop((sources, targets, weights));
     ledger.give_back();
     Ok(arcs)
@@ -148,32 +149,6 @@ fn note_unused(table: &TableFile<'_>, used: &[usize], no_weights: bool, notes: &
         notes.push(format!(
             "not used from {file}: {}",
             some_names(unused.into_iter())
-        ));
-    }
-}
-
-fn note_arcs(
-    given: usize,
-    arcs: &Arcs,
-    removed: Removed,
-    direction: Direction,
-    notes: &mut Vec<String>,
-) {
-    let Removed {
-        duplicates,
-        weightless,
-    } = removed;
-    if duplicates > 0 {
-        notes.push(format!("{duplicates} edges were given more than once"));
-    }
-    if weightless > 0 {
-        notes.push(format!("{weightless} edges of weight 0 were removed"));
-    }
-    let different = given as u64 - (duplicates + weightless).min(given as u64);
-    let mirrored = (arcs.len() as u64).saturating_sub(different);
-    if direction == Direction::Undirected && mirrored > 0 {
-        notes.push(format!(
-            "{mirrored} mirror images were added (undirected graph)"
         ));
     }
 }

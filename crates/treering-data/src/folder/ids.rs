@@ -10,6 +10,7 @@ use std::collections::HashMap;
 use treering_graph::{NodeId, NodeNames};
 
 use super::table::Cell;
+use crate::labelling::integer;
 
 /// One id as it stands in a cell.
 #[derive(Debug, PartialEq)]
@@ -37,17 +38,6 @@ impl<'a> Id<'a> {
             }),
         }
     }
-}
-
-/// The number that a text is, when printing the number gives the text again.
-pub(super) fn integer(text: &str) -> Option<i64> {
-    let digits = text.strip_prefix('-').unwrap_or(text);
-    let plain = match digits.as_bytes() {
-        [b'0'] => digits.len() == text.len(),
-        [b'1'..=b'9', ..] => true,
-        _ => false,
-    };
-    if plain { text.parse().ok() } else { None }
 }
 
 /// The ids of a table of nodes, row after row.

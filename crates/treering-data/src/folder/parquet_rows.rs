@@ -19,7 +19,8 @@ use parquet::arrow::arrow_reader::{
 };
 
 use super::quiet::guarded;
-use super::table::{Cell, Column, Kind, open_file};
+use super::table::{Cell, Column, Kind};
+use crate::open::open_file;
 use crate::{DataError, Fault, Progress, Result};
 
 /// How many cells are decoded at once; lists count as many.

@@ -4,7 +4,6 @@
 //! the two have in common is little: the name and kind of each column, the cell, and the place for an error.
 
 use std::fmt;
-use std::fs::File;
 use std::path::Path;
 
 use super::csv_rows::{self, CsvRows};
@@ -225,24 +224,6 @@ fn list_items(text: &str) -> impl Iterator<Item = &str> {
     inner
         .split(|c: char| c == ',' || c == ';' || c.is_whitespace())
         .filter(|item| !item.is_empty())
-}
-
-/// Opens a file for reading; everything that is no plain file is refused, because tables are opened twice.
-pub(super) fn open_file(path: &Path) -> Result<File> {
-    let told = |error| Fault::from_io(error).at(path);
-    let file = File::open(path).map_err(told)?;
-    let found = file.metadata().map_err(told)?;
-    if found.is_dir() {
-        return Err(Fault::IsFolder.at(path));
-    }
-    if !found.is_file() {
-        let found = "a pipe or a device".into();
-        return Err(Fault::UnknownFormat { found }.at(path));
-    }
-    if found.len() == 0 {
-        return Err(Fault::Empty.at(path));
-    }
-    Ok(file)
 }
 
 /// The place of a row that was read earlier; a table of text has to be read again up to there.

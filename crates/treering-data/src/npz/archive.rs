@@ -8,6 +8,7 @@ use zip::ZipArchive;
 use zip::result::ZipError;
 
 use super::npy::{Element, Header, Number, decode, decode_text};
+use crate::open::open_file;
 use crate::{Context, DataError, Fault, Result};
 
 /// How much is decoded at a time.
@@ -123,11 +124,11 @@ impl<'a> Npz<'a> {
                 return Err((fault, None));
             }
             let size = header.element.size();
-            let pieces = if size == 0 {
-                header.count as usize
-            } else {
-                bytes.len() / size
-            };
+            // Texts of no characters take no bytes; there are as many as the header says.
+            let pieces = bytes
+                .len()
+                .checked_div(size)
+                .unwrap_or(header.count as usize);
             for piece in 0..pieces {
                 let text = decode_text(header.element, &bytes[piece * size..(piece + 1) * size]);
                 let row = texts.len() as u64;
@@ -212,19 +213,6 @@ impl<'a> Npz<'a> {
         }
         progress.end();
         Ok(header)
-    }
-}
-
-/// Opens a file for reading; a folder is refused here, because the system would do so only at the first read.
-pub(crate) fn open_file(path: &Path) -> Result<File> {
-    let file = File::open(path).map_err(|error| Fault::from_io(error).at(path))?;
-    let metadata = file
-        .metadata()
-        .map_err(|error| Fault::from_io(error).at(path))?;
-    match (metadata.is_dir(), metadata.is_file(), metadata.len()) {
-        (true, _, _) => Err(Fault::IsFolder.at(path)),
-        (_, true, 0) => Err(Fault::Empty.at(path)),
-        _ => Ok(file),
     }
 }
 

@@ -10,8 +10,8 @@ use treering_graph::{
 };
 
 use super::archive::Npz;
-use crate::labelling::{integer_names, number_labels};
-use crate::read::{Edges, Loaded, ReadOptions, arcs_with_notes, file_stem};
+use crate::labelling::{integer_names, number_labels, text_names};
+use crate::read::{ArcList, Edges, Loaded, ReadOptions, file_stem};
 use crate::{Context, Fault, Result};
 
 pub(crate) fn read_npz(
@@ -47,15 +47,17 @@ pub(crate) fn read_npz(
         Edges::Auto => Direction::Undirected,
     };
     let member = format!("{adjacency}indices");
-    let arcs = arcs_with_notes(
+    let list = ArcList {
+        file: path,
         nodes,
-        &sources,
-        &targets,
-        weights.as_deref(),
+        sources: &sources,
+        targets: &targets,
+        weights: weights.as_deref(),
         direction,
-        &mut notes,
-    )
-    .map_err(|error| npz.error(&member, Fault::Graph(error)))?;
+    };
+    let arcs = list
+        .build(context, &mut notes)
+        .map_err(|error| error.member(member))?;
     let features = read_features(&mut npz, path, nodes)?;
     let labels = read_labels(&mut npz, path, nodes, &mut notes)?;
     let names = read_names(&mut npz, nodes, &mut notes)?;
@@ -159,16 +161,16 @@ fn read_arcs(npz: &mut Npz<'_>, path: &Path, prefix: &str) -> Result<(usize, Vec
     let targets = npz.vector::<u32>(&name)?;
     let offsets = read_offsets(npz, &format!("{prefix}indptr"), targets.len())?;
     let nodes = offsets.len() - 1;
-    if let Some([rows, columns]) = read_shape(npz, prefix)? {
-        if rows != columns || rows != nodes {
-            return Err(npz.error(
-                &format!("{prefix}shape"),
-                Fault::WrongShape {
-                    found: vec![rows as u64, columns as u64],
-                    expected: format!("[{nodes}, {nodes}] as the row offsets say"),
-                },
-            ));
-        }
+    if let Some([rows, columns]) = read_shape(npz, prefix)?
+        && (rows != columns || rows != nodes)
+    {
+        return Err(npz.error(
+            &format!("{prefix}shape"),
+            Fault::WrongShape {
+                found: vec![rows as u64, columns as u64],
+                expected: format!("[{nodes}, {nodes}] as the row offsets say"),
+            },
+        ));
     }
     if nodes == 0 {
         return Err(Fault::Empty.at(path).member(format!("{prefix}indptr")));
@@ -255,7 +257,7 @@ fn read_names(npz: &mut Npz<'_>, nodes: usize, notes: &mut Vec<String>) -> Resul
             Err(error) if matches!(*error.fault, Fault::WrongType { .. }) => {
                 npz.vector::<i64>("node_names").map(integer_names)
             }
-            texts => texts.map(NodeNames::Texts),
+            texts => texts.map(text_names),
         }
     })?
     .unwrap_or(NodeNames::Positions(nodes));

@@ -7,7 +7,7 @@ mod npy;
 mod reddit;
 mod write;
 
-pub(crate) use archive::{Npz, open_file};
+pub(crate) use archive::Npz;
 pub(crate) use gnn_benchmark::read_npz;
 pub(crate) use npy::LooseLabel;
 pub(crate) use reddit::{is_reddit, read_reddit};

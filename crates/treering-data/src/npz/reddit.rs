@@ -8,7 +8,7 @@ use treering_graph::{Direction, Graph, Origin, Parts, Role};
 use super::archive::Npz;
 use super::gnn_benchmark::read_dense;
 use crate::labelling::{integer_names, number_labels};
-use crate::read::{Edges, Loaded, ReadOptions, arcs_with_notes, roles};
+use crate::read::{ArcList, Edges, Loaded, ReadOptions, roles};
 use crate::{Context, Fault, Result};
 
 const DATA: &str = "reddit_data.npz";
@@ -45,15 +45,15 @@ pub(crate) fn read_reddit(
         Edges::Undirected => Direction::Undirected,
         Edges::Auto | Edges::Directed => Direction::Directed,
     };
-    let arcs = arcs_with_notes(
+    let list = ArcList {
+        file: &graph_path,
         nodes,
-        &sources,
-        &targets,
-        weights.as_deref(),
+        sources: &sources,
+        targets: &targets,
+        weights: weights.as_deref(),
         direction,
-        &mut notes,
-    )
-    .map_err(|error| Fault::Graph(error).at(&graph_path))?;
+    };
+    let arcs = list.build(context, &mut notes)?;
     let graph = Graph::new(Parts {
         arcs,
         features,

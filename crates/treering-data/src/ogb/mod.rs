@@ -10,11 +10,11 @@ mod table;
 
 use std::path::Path;
 
-use treering_graph::{Dense, Direction, Features, Graph, NodeNames, Origin, Parts};
+use treering_graph::{Dense, Direction, Features, Graph, GraphError, NodeNames, Origin, Parts};
 
 use crate::labelling::number_labels;
 use crate::npz::LooseLabel;
-use crate::read::{Edges, Loaded, ReadOptions, arcs_with_notes, file_stem};
+use crate::read::{ArcList, Edges, Loaded, ReadOptions, file_stem};
 use crate::{Context, Fault, Result};
 use table::{Field, read_table};
 
@@ -59,15 +59,21 @@ pub(crate) fn read_ogb(
             Direction::Directed
         }
     };
-    let arcs = arcs_with_notes(
-        raw.nodes,
-        &raw.sources,
-        &raw.targets,
-        None,
+    let list = ArcList {
+        file: &raw.edge_file,
+        nodes: raw.nodes,
+        sources: &raw.sources,
+        targets: &raw.targets,
+        weights: None,
         direction,
-        &mut notes,
-    )
-    .map_err(|error| Fault::Graph(error).at(&raw.edge_file))?;
+    };
+    let arcs = list
+        .build(context, &mut notes)
+        .map_err(|error| match *error.fault {
+            // An arc is a line of the table.
+            Fault::Graph(GraphError::ArcOutside { position, .. }) => error.line(position + 1),
+            _ => error,
+        })?;
     let labels = number_labels(&raw.labels, None, &raw.label_file)?;
     let split = split::read_split(folder, options.split_scheme.as_deref(), raw.nodes, context)?;
     let graph = Graph::new(Parts {

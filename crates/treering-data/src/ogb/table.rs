@@ -4,15 +4,13 @@
 //! can: text is cut into blocks of whole lines, and while one batch of blocks is parsed in parallel the next one
 //! is unpacked. Blocks are put together in order, so the result does not depend on the threads.
 
-use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::Path;
 
 use flate2::read::MultiGzDecoder;
 use rayon::prelude::*;
 
-use crate::context::Counted;
-use crate::npz::open_file;
+use crate::open::{Counted, open_file};
 use crate::{Context, Fault, Result};
 
 /// Text in one block, and blocks in one batch.
@@ -160,7 +158,7 @@ fn parse_block<T: Field>(block: &[u8], columns: usize) -> std::result::Result<Ve
 
 /// Unpacked text, in blocks of whole lines.
 struct Lines<'a> {
-    text: MultiGzDecoder<BufReader<Counted<'a, File>>>,
+    text: MultiGzDecoder<BufReader<Counted<'a>>>,
     /// The beginning of a line whose end is not unpacked yet.
     rest: Vec<u8>,
     ended: bool,

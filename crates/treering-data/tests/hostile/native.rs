@@ -22,7 +22,7 @@ fn data(offsets: [u64; 3], source: u32, features: [f32; 2]) -> Vec<u8> {
 
 fn file(path: &Path, header: &str, data: &[u8]) {
     let mut text = header.to_owned();
-    while text.len() % 8 != 0 {
+    while !text.len().is_multiple_of(8) {
         text.push(' ');
     }
     let mut bytes = (text.len() as u64).to_le_bytes().to_vec();
