@@ -8,10 +8,11 @@ use rayon::prelude::*;
 
 /// a = b + 3 c over arrays of `values` numbers in all; returns the bytes read and written.
 pub fn triad(a: &mut [f32], b: &[f32], c: &[f32]) -> f64 {
-    const PIECE: usize = 1 << 16;
-    a.par_chunks_mut(PIECE)
-        .zip(b.par_chunks(PIECE))
-        .zip(c.par_chunks(PIECE))
+    let pieces = 4 * rayon::current_num_threads();
+    let piece = a.len().div_ceil(pieces).max(1);
+    a.par_chunks_mut(piece)
+        .zip(b.par_chunks(piece))
+        .zip(c.par_chunks(piece))
         .for_each(|((a, b), c)| {
             for ((a, b), c) in a.iter_mut().zip(b).zip(c) {
                 *a = b + 3.0 * c;
@@ -20,37 +21,44 @@ pub fn triad(a: &mut [f32], b: &[f32], c: &[f32]) -> f64 {
     12.0 * a.len() as f64
 }
 
-/// Sums the rows of `x` that `rows` names; returns the bytes read, and the sum so that nothing is optimised away.
-pub fn gather(x: &[f32], width: usize, rows: &[u32]) -> (f64, f32) {
+/// Sums the rows of `x` that `rows` names; returns the bytes read, and the sum so that nothing is optimised away. `ahead` says
+/// whether to ask for rows before they are needed: better from memory, worse from a cache.
+pub fn gather(x: &[f32], width: usize, rows: &[u32], ahead: bool) -> (f64, f32) {
     const PIECE: usize = 1 << 14;
     let sum = rows
         .par_chunks(PIECE)
-        .map(|rows| match width {
-            1 => narrow::<1>(x, rows),
-            3 => narrow::<3>(x, rows),
-            4 => narrow::<4>(x, rows),
-            16 => narrow::<16>(x, rows),
-            _ => wide(x, width, rows),
+        .map(|rows| match (width, ahead) {
+            (1, true) => narrow::<1, true>(x, rows),
+            (1, false) => narrow::<1, false>(x, rows),
+            (3, true) => narrow::<3, true>(x, rows),
+            (3, false) => narrow::<3, false>(x, rows),
+            (16, true) => narrow::<16, true>(x, rows),
+            (16, false) => narrow::<16, false>(x, rows),
+            _ => wide(x, width, rows, ahead),
         })
         .sum();
     (rows.len() as f64 * 4.0 * (width as f64 + 1.0), sum)
 }
 
-fn narrow<const W: usize>(x: &[f32], rows: &[u32]) -> f32 {
+fn narrow<const W: usize, const AHEAD: bool>(x: &[f32], rows: &[u32]) -> f32 {
     #[target_feature(enable = "avx2")]
-    fn work<const W: usize>(x: &[f32], rows: &[u32]) -> f32 {
-        const AHEAD: usize = 24;
+    fn work<const W: usize, const AHEAD: bool>(x: &[f32], rows: &[u32]) -> f32 {
+        const DISTANCE: usize = 24;
         let mut sums = [[0f32; W]; 4];
-        for (at, four) in rows.chunks(4).enumerate() {
-            for ahead in rows.iter().skip(4 * at + AHEAD).take(4) {
-                prefetch(x, *ahead as usize * W);
-            }
-            for (sum, &row) in sums.iter_mut().zip(four) {
-                let from = &x[row as usize * W..row as usize * W + W];
-                for column in 0..W {
-                    sum[column] += from[column];
+        let mut at = 0;
+        while at + 4 <= rows.len() {
+            if AHEAD && at + DISTANCE + 4 <= rows.len() {
+                for &row in &rows[at + DISTANCE..at + DISTANCE + 4] {
+                    prefetch(x, row as usize * W);
                 }
             }
+            for k in 0..4 {
+                let from = &x[rows[at + k] as usize * W..rows[at + k] as usize * W + W];
+                for column in 0..W {
+                    sums[k][column] += from[column];
+                }
+            }
+            at += 4;
         }
         sums.iter().flatten().sum()
     }
@@ -59,18 +67,20 @@ fn narrow<const W: usize>(x: &[f32], rows: &[u32]) -> f32 {
         "this benchmark is written for AVX2"
     );
     // SAFETY: the line above made sure of AVX2.
-    unsafe { work::<W>(x, rows) }
+    unsafe { work::<W, AHEAD>(x, rows) }
 }
 
-fn wide(x: &[f32], width: usize, rows: &[u32]) -> f32 {
+fn wide(x: &[f32], width: usize, rows: &[u32], ahead: bool) -> f32 {
     #[target_feature(enable = "avx2")]
-    fn work(x: &[f32], width: usize, rows: &[u32]) -> f32 {
+    fn work(x: &[f32], width: usize, rows: &[u32], ahead: bool) -> f32 {
         let mut sum = vec![0f32; width];
         let row_of = |row: u32| &x[row as usize * width..(row as usize + 1) * width];
         for (at, four) in rows.chunks_exact(4).enumerate() {
-            for ahead in rows.iter().skip(4 * at + 4).take(4) {
-                for line in (0..width).step_by(16) {
-                    prefetch(x, *ahead as usize * width + line);
+            if ahead && 4 * at + 8 <= rows.len() {
+                for &row in &rows[4 * at + 4..4 * at + 8] {
+                    for line in (0..width).step_by(16) {
+                        prefetch(x, row as usize * width + line);
+                    }
                 }
             }
             let (a, b, c, d) = (
@@ -90,7 +100,7 @@ fn wide(x: &[f32], width: usize, rows: &[u32]) -> f32 {
         "this benchmark is written for AVX2"
     );
     // SAFETY: the line above made sure of AVX2.
-    unsafe { work(x, width, rows) }
+    unsafe { work(x, width, rows, ahead) }
 }
 
 #[inline(always)]

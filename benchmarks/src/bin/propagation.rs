@@ -1,4 +1,4 @@
-//! Propagation beside its limits: `cargo run --release -p treering-benchmarks --bin propagation [SCALE]`.
+//! Propagation beside its limits: `cargo run --release -p treering-benchmarks --bin propagation [SCALE [PRESET]]`.
 //!
 //! One step S x on synthetic graphs of the shape of ogbn-arxiv, Reddit and ogbn-products. Bytes are those that must move: for each
 //! arc its index and its source's row, for each node its own row, its result, its offset and its scale. A step is timed as the
@@ -8,7 +8,7 @@
 
 use treering_benchmarks::{best_of, gather, triad, with_threads};
 use treering_data::{Context, Recipe, Silent, synthesize};
-use treering_graph::{Arcs, Propagation, Side};
+use treering_graph::{Arcs, Propagation, Room, Side};
 
 /// Preset, share of its size, widths.
 const SHAPES: [(&str, f64, &[usize]); 3] = [
@@ -38,7 +38,11 @@ fn main() {
         "of random",
         "of triad"
     );
-    for (preset, share, widths) in SHAPES {
+    let only = std::env::args().nth(2).unwrap_or_default();
+    for (preset, share, widths) in SHAPES
+        .into_iter()
+        .filter(|(preset, ..)| preset.starts_with(&only))
+    {
         let Some(arcs) = shape(preset, share * scale) else {
             continue;
         };
@@ -69,7 +73,7 @@ fn measure(preset: &str, arcs: &Arcs, width: usize, threads: usize) {
     let operand = nodes * width;
     let x: Vec<f32> = (0..operand).map(|i| (i % 1013) as f32 / 1013.0).collect();
     // Enough repetitions for a tenth of a second where a step is short; one where it is long.
-    let repeats = (2_000_000_000 / (arcs.len() * (width + 1) * 4)).clamp(1, 40);
+    let repeats = (2_000_000_000 / (arcs.len() * (width + 1) * 4)).clamp(2, 100);
 
     let third = (operand / 3).max(1);
     let (mut a, b, c) = (vec![0f32; third], vec![1f32; third], vec![2f32; third]);
@@ -88,20 +92,26 @@ fn measure(preset: &str, arcs: &Arcs, width: usize, threads: usize) {
         .collect();
     let mut seen = 0f32;
     let mut rate = |rows: &[u32]| {
-        let mut bytes = 0.0;
-        let seconds = best_of(repeats + 1, || {
-            let (read, sum) = gather(&x, width, rows);
-            bytes = read;
-            seen += sum;
-        });
-        bytes / seconds
+        let mut best = 0f64;
+        // The better of the two ways; a limit must not be a straw man.
+        for ahead in [true, false] {
+            let mut bytes = 0.0;
+            let seconds = best_of(repeats + 1, || {
+                let (read, sum) = gather(&x, width, rows, ahead);
+                bytes = read;
+                seen += sum;
+            });
+            best = best.max(bytes / seconds);
+        }
+        best
     };
     let (random_rate, same_rate) = (rate(&random), rate(arcs.sources()));
 
     let operator = Propagation::new(arcs);
+    let mut room = Room::new();
     let mut time = |steps| {
-        best_of(repeats + 1, || {
-            seen += operator.smooth(Side::Forward, &x, width, steps)[operand / 2];
+        best_of(repeats + 2, || {
+            seen += operator.smooth_in(&mut room, Side::Forward, &x, width, steps)[operand / 2];
         })
     };
     let seconds = (time(3) - time(1)) / 2.0;

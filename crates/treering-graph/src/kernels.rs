@@ -14,10 +14,12 @@
 use std::ops::{AddAssign, Mul, Range};
 
 use crate::Arcs;
+use crate::propagate::Scaled;
 
 /// A number that propagation works on.
 pub trait Real:
-    Copy
+    Scaled
+    + Copy
     + Default
     + Send
     + Sync
@@ -148,8 +150,13 @@ for_this_processor! {
     (arcs: &Arcs, factor: F, x: &[T], columns: usize, scale: &[T], rows: Range<usize>, out: &mut [T])
 }
 
-/// How many arcs ahead a narrow row is asked for.
-const NARROW_AHEAD: usize = 24;
+/// Operands up to this size stay in a near cache, where asking ahead costs more than it saves.
+const NEAR: usize = 1 << 20;
+
+/// How many cache lines are asked for ahead of their use: about as many misses as a core can have under way.
+const LINES_AHEAD: usize = 24;
+
+const LINE: usize = 64;
 
 #[inline(always)]
 fn narrow_rows<T: Real, F: Factor<T>, const W: usize>(
@@ -160,32 +167,55 @@ fn narrow_rows<T: Real, F: Factor<T>, const W: usize>(
     rows: Range<usize>,
     out: &mut [T],
 ) {
+    match size_of_val(x) > NEAR {
+        true => narrow_sums::<T, F, W, true>(arcs, factor, x, scale, rows, out),
+        false => narrow_sums::<T, F, W, false>(arcs, factor, x, scale, rows, out),
+    }
+}
+
+#[inline(always)]
+fn narrow_sums<T: Real, F: Factor<T>, const W: usize, const AHEAD: bool>(
+    arcs: &Arcs,
+    factor: F,
+    x: &[T],
+    scale: &[T],
+    rows: Range<usize>,
+    out: &mut [T],
+) {
     let sources = arcs.sources();
-    let offsets = arcs.offsets();
-    for (row, out) in rows.zip(out.chunks_exact_mut(W)) {
-        let mut sum: [T; W] = [T::default(); W];
-        let mut other: [T; W] = [T::default(); W];
-        add_narrow::<T, F, W>(&mut sum, factor.own(row), x, row);
-        let (start, end) = (offsets[row] as usize, offsets[row + 1] as usize);
-        let mut at = start;
-        // Two sums at once: an addition takes four cycles, and the next one need not wait for it.
-        while at + 1 < end {
-            if let Some(&ahead) = sources.get(at + NARROW_AHEAD) {
-                prefetch(x, ahead as usize * W);
+    let offsets = &arcs.offsets()[rows.start..=rows.end];
+    let bounds = offsets
+        .windows(2)
+        .map(|pair| pair[0] as usize..pair[1] as usize);
+    for ((row, range), out) in rows.zip(bounds).zip(out.chunks_exact_mut(W)) {
+        let mut first: [T; W] = [T::default(); W];
+        let mut second: [T; W] = [T::default(); W];
+        add_narrow::<T, F, W>(&mut first, factor.own(row), x, row);
+        let start = range.start;
+        // Two sums at once: an addition takes several cycles, and the next one need not wait for it.
+        let (pairs, last) = sources[range].as_chunks::<2>();
+        for (pair, &[a, b]) in pairs.iter().enumerate() {
+            let at = start + 2 * pair;
+            if AHEAD
+                && let Some(&[c, d]) = sources
+                    .get(at + LINES_AHEAD..at + LINES_AHEAD + 2)
+                    .and_then(|s| s.first_chunk())
+            {
+                prefetch(x, c as usize * W);
+                prefetch(x, d as usize * W);
             }
-            if let Some(&ahead) = sources.get(at + NARROW_AHEAD + 1) {
-                prefetch(x, ahead as usize * W);
-            }
-            let (a, b) = (sources[at] as usize, sources[at + 1] as usize);
-            add_narrow::<T, F, W>(&mut sum, factor.arc(at, a), x, a);
-            add_narrow::<T, F, W>(&mut other, factor.arc(at + 1, b), x, b);
-            at += 2;
+            add_narrow::<T, F, W>(&mut first, factor.arc(at, a as usize), x, a as usize);
+            add_narrow::<T, F, W>(&mut second, factor.arc(at + 1, b as usize), x, b as usize);
         }
-        if at < end {
-            let last = sources[at] as usize;
-            add_narrow::<T, F, W>(&mut sum, factor.arc(at, last), x, last);
+        for &a in last {
+            add_narrow::<T, F, W>(
+                &mut first,
+                factor.arc(start + 2 * pairs.len(), a as usize),
+                x,
+                a as usize,
+            );
         }
-        for (out, (a, b)) in out.iter_mut().zip(sum.into_iter().zip(other)) {
+        for (out, (a, b)) in out.iter_mut().zip(first.into_iter().zip(second)) {
             *out = scale[row] * (a + b);
         }
     }
@@ -222,59 +252,104 @@ fn wide_rows<T: Real, F: Factor<T>>(
     out: &mut [T],
 ) {
     let sources = arcs.sources();
-    let offsets = arcs.offsets();
-    let row_of = |node: usize| &x[node * columns..(node + 1) * columns];
+    let far = size_of_val(x) > NEAR;
     for (row, out) in rows.zip(out.chunks_exact_mut(columns)) {
-        let own = factor.own(row);
-        for (out, &value) in out.iter_mut().zip(row_of(row)) {
-            *out = if F::ONE { value } else { own * value };
-        }
-        let (start, end) = (offsets[row] as usize, offsets[row + 1] as usize);
-        let mut at = start;
-        while at + TOGETHER <= end {
-            for &ahead in &sources[at + TOGETHER..(at + 2 * TOGETHER).min(sources.len())] {
-                prefetch_row(x, ahead as usize * columns, columns);
+        let range = arcs.row(row);
+        let mut at = range.start;
+        let mut pass = Pass {
+            sources,
+            x,
+            columns,
+            own: Some((row, factor.own(row))),
+            scale: None,
+        };
+        loop {
+            let count = (range.end - at).min(TOGETHER);
+            if at + count == range.end {
+                pass.scale = Some(scale[row]);
             }
-            let node = |k: usize| sources[at + k] as usize;
-            let (a, b, c, d) = (
-                row_of(node(0)),
-                row_of(node(1)),
-                row_of(node(2)),
-                row_of(node(3)),
-            );
-            if F::ONE {
-                for ((((out, &a), &b), &c), &d) in out.iter_mut().zip(a).zip(b).zip(c).zip(d) {
-                    *out += (a + b) + (c + d);
-                }
-            } else {
-                let m = |k: usize| factor.arc(at + k, sources[at + k] as usize);
-                let (e, f, g, h) = (m(0), m(1), m(2), m(3));
-                for ((((out, &a), &b), &c), &d) in out.iter_mut().zip(a).zip(b).zip(c).zip(d) {
-                    *out += (e * a + f * b) + (g * c + h * d);
+            if far {
+                // The arcs of the next targets follow those of this one.
+                let next = (at + count).min(sources.len());
+                for &source in &sources[next..(next + TOGETHER).min(sources.len())] {
+                    prefetch_row(x, source as usize * columns, columns);
                 }
             }
-            at += TOGETHER;
-        }
-        for at in at..end {
-            let source = sources[at] as usize;
-            if let Some(&ahead) = sources.get(at + TOGETHER) {
-                prefetch_row(x, ahead as usize * columns, columns);
+            match count {
+                0 => pass.add::<F, 0>(factor, at, out),
+                1 => pass.add::<F, 1>(factor, at, out),
+                2 => pass.add::<F, 2>(factor, at, out),
+                3 => pass.add::<F, 3>(factor, at, out),
+                _ => pass.add::<F, TOGETHER>(factor, at, out),
             }
-            let m = factor.arc(at, source);
-            for (out, &value) in out.iter_mut().zip(row_of(source)) {
-                *out += if F::ONE { value } else { m * value };
+            at += count;
+            pass.own = None;
+            if at == range.end {
+                break;
             }
         }
-        for out in out.iter_mut() {
-            *out = scale[row] * *out;
+    }
+}
+
+/// One pass over a wide row. The first one starts from the node's own row, the last one scales.
+struct Pass<'a, T> {
+    sources: &'a [u32],
+    x: &'a [T],
+    columns: usize,
+    own: Option<(usize, T)>,
+    scale: Option<T>,
+}
+
+impl<T: Real> Pass<'_, T> {
+    /// Adds the rows of the `N` arcs from `at` on.
+    #[inline(always)]
+    fn add<F: Factor<T>, const N: usize>(&self, factor: F, at: usize, out: &mut [T]) {
+        let row_of = |node: usize| &self.x[node * self.columns..][..self.columns];
+        let node = |k: usize| self.sources[at + k] as usize;
+        let rows: [&[T]; N] = std::array::from_fn(|k| row_of(node(k)));
+        let factors: [T; N] = std::array::from_fn(|k| factor.arc(at + k, node(k)));
+        let out = &mut out[..self.columns];
+        match (self.own, self.scale) {
+            (None, None) => sum_rows::<T, F, N>(out, rows, factors, |out, _, sum| out + sum),
+            (None, Some(scale)) => {
+                sum_rows::<T, F, N>(out, rows, factors, |out, _, sum| scale * (out + sum));
+            }
+            (Some((node, m)), None) => {
+                let own = row_of(node);
+                sum_rows::<T, F, N>(out, rows, factors, |_, column, sum| m * own[column] + sum);
+            }
+            (Some((node, m)), Some(scale)) => {
+                let own = row_of(node);
+                sum_rows::<T, F, N>(out, rows, factors, |_, column, sum| {
+                    scale * (m * own[column] + sum)
+                });
+            }
         }
+    }
+}
+
+/// out = combine(out, column, sum of the rows), column by column.
+#[inline(always)]
+fn sum_rows<T: Real, F: Factor<T>, const N: usize>(
+    out: &mut [T],
+    rows: [&[T]; N],
+    factors: [T; N],
+    combine: impl Fn(T, usize, T) -> T,
+) {
+    let rows = rows.map(|row| &row[..out.len()]);
+    for (column, out) in out.iter_mut().enumerate() {
+        let mut sum = T::default();
+        for k in 0..N {
+            let value = rows[k][column];
+            sum += if F::ONE { value } else { factors[k] * value };
+        }
+        *out = combine(*out, column, sum);
     }
 }
 
 /// Asks for every cache line of a row.
 #[inline(always)]
 fn prefetch_row<T>(x: &[T], start: usize, columns: usize) {
-    const LINE: usize = 64;
     let step = LINE / size_of::<T>();
     let mut at = start;
     while at < start + columns {

@@ -39,4 +39,4 @@ pub use graph::{Graph, Origin, Parts};
 pub use ids::{ClassId, NodeId, TaskId};
 pub use kernels::Real;
 pub use labels::{Labels, NodeNames, Role};
-pub use propagate::{Propagation, Side};
+pub use propagate::{Propagation, Room, Side};

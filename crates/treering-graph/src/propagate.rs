@@ -26,6 +26,70 @@ pub struct Propagation<'a> {
     arcs: Cow<'a, Arcs>,
     reversed: OnceLock<Arcs>,
     degrees: Vec<f64>,
+    in_f32: OnceLock<Scales<f32>>,
+    in_f64: OnceLock<Scales<f64>>,
+}
+
+/// Powers of the degrees, in one number type; made when first needed, then kept.
+pub struct Scales<T> {
+    /// d^-1/2
+    pub(crate) root: Vec<T>,
+    /// d^-1
+    pub(crate) inverse: Vec<T>,
+}
+
+impl<T: Real> Scales<T> {
+    fn of(degrees: &[f64]) -> Self {
+        Scales {
+            root: degrees
+                .par_iter()
+                .map(|d| T::from_f64(1.0 / d.sqrt()))
+                .collect(),
+            inverse: degrees.par_iter().map(|d| T::from_f64(1.0 / d)).collect(),
+        }
+    }
+}
+
+/// The scales of a number type. Only this crate's number types have them.
+pub trait Scaled: Sized {
+    /// Of this operator.
+    fn scales<'p>(operator: &'p Propagation<'_>) -> &'p Scales<Self>;
+}
+
+impl Scaled for f32 {
+    fn scales<'p>(operator: &'p Propagation<'_>) -> &'p Scales<f32> {
+        operator
+            .in_f32
+            .get_or_init(|| Scales::of(&operator.degrees))
+    }
+}
+
+impl Scaled for f64 {
+    fn scales<'p>(operator: &'p Propagation<'_>) -> &'p Scales<f64> {
+        operator
+            .in_f64
+            .get_or_init(|| Scales::of(&operator.degrees))
+    }
+}
+
+/// Memory that smoothing works in. Keep one where the same shape is smoothed again and again: fresh memory costs as
+/// much as a step on a sparse graph.
+#[derive(Default)]
+pub struct Room<T> {
+    now: Vec<T>,
+    next: Vec<T>,
+    result: Vec<T>,
+}
+
+impl<T: Real> Room<T> {
+    /// No memory yet.
+    pub fn new() -> Self {
+        Room {
+            now: Vec::new(),
+            next: Vec::new(),
+            result: Vec::new(),
+        }
+    }
 }
 
 impl<'a> Propagation<'a> {
@@ -44,6 +108,8 @@ impl<'a> Propagation<'a> {
             arcs,
             reversed: OnceLock::new(),
             degrees,
+            in_f32: OnceLock::new(),
+            in_f64: OnceLock::new(),
         }
     }
 
@@ -77,21 +143,45 @@ impl<'a> Propagation<'a> {
     /// # Ok::<(), treering_graph::GraphError>(())
     /// ```
     pub fn smooth<T: Real>(&self, side: Side, values: &[T], width: usize, steps: usize) -> Vec<T> {
+        let mut room = Room::new();
+        if std::ptr::eq(
+            self.smooth_in(&mut room, side, values, width, steps),
+            &room.now[..],
+        ) {
+            return room.now;
+        }
+        room.result
+    }
+
+    /// As [`Propagation::smooth`], in memory that is used again.
+    ///
+    /// # Panics
+    /// When `values` does not hold `width` numbers per node.
+    pub fn smooth_in<'r, T: Real>(
+        &self,
+        room: &'r mut Room<T>,
+        side: Side,
+        values: &[T],
+        width: usize,
+        steps: usize,
+    ) -> &'r [T] {
         assert_eq!(
             values.len(),
             self.nodes() * width,
             "one row of {width} per node"
         );
         if steps == 0 || values.is_empty() {
-            return values.to_vec();
+            room.now.clear();
+            room.now.extend_from_slice(values);
+            return &room.now;
         }
         match width {
-            1 => self.smooth_narrow::<T, 1>(side, values, width, steps),
-            2 => self.smooth_narrow::<T, 2>(side, values, width, steps),
-            3..=4 => self.smooth_narrow::<T, 4>(side, values, width, steps),
-            5..=8 => self.smooth_narrow::<T, 8>(side, values, width, steps),
-            9..=16 => self.smooth_narrow::<T, 16>(side, values, width, steps),
-            _ => self.smooth_wide(side, values, width, steps),
+            1 => self.smooth_narrow::<T, 1>(room, side, values, width, steps),
+            2 => self.smooth_narrow::<T, 2>(room, side, values, width, steps),
+            3..=4 => self.smooth_narrow::<T, 4>(room, side, values, width, steps),
+            5..=8 => self.smooth_narrow::<T, 8>(room, side, values, width, steps),
+            9..=16 => self.smooth_narrow::<T, 16>(room, side, values, width, steps),
+            _ => self.smooth_wide(room, side, values, width, steps),
         }
     }
 
@@ -118,81 +208,95 @@ impl<'a> Propagation<'a> {
         }
     }
 
-    /// The degrees to the power of -1/2, in the type asked for.
-    pub(crate) fn inverse_root<T: Real>(&self) -> Vec<T> {
-        self.degrees
-            .iter()
-            .map(|d| T::from_f64(1.0 / d.sqrt()))
-            .collect()
-    }
-
-    /// The degrees to the power of -1.
-    pub(crate) fn inverse<T: Real>(&self) -> Vec<T> {
-        self.degrees.iter().map(|d| T::from_f64(1.0 / d)).collect()
-    }
-
-    fn smooth_narrow<T: Real, const W: usize>(
+    fn smooth_narrow<'r, T: Real, const W: usize>(
         &self,
+        room: &'r mut Room<T>,
         side: Side,
         values: &[T],
         width: usize,
         steps: usize,
-    ) -> Vec<T> {
-        let (root, inverse) = (self.inverse_root::<T>(), self.inverse::<T>());
-        let mut x = vec![T::default(); self.nodes() * W];
-        x.par_chunks_mut(W)
-            .zip(values.par_chunks(width))
-            .zip(&root)
+    ) -> &'r [T] {
+        let Scales { root, inverse } = T::scales(self);
+        room.now.resize(self.nodes() * W, T::default());
+        room.next.resize(self.nodes() * W, T::default());
+        let padded = room.now.par_chunks_mut(W).zip(values.par_chunks(width));
+        padded
+            .zip(root)
             .with_min_len(1024)
             .for_each(|((to, from), &scale)| {
-                for (to, &from) in to.iter_mut().zip(from) {
+                let (used, padding) = to.split_at_mut(width);
+                for (to, &from) in used.iter_mut().zip(from) {
                     *to = scale * from;
                 }
+                padding.fill(T::default());
             });
         let arcs = self.arcs(side);
-        let mut next = vec![T::default(); x.len()];
         for step in 1..=steps {
-            let scale = if step == steps { &root } else { &inverse };
+            let scale = if step == steps { root } else { inverse };
+            let (x, out) = (&room.now[..], &mut room.next[..]);
             match arcs.weights() {
-                None => step_narrow::<T, _, W>(arcs, Ones, &x, scale, &mut next),
-                Some(w) => step_narrow::<T, _, W>(arcs, PerArc(w), &x, scale, &mut next),
+                None => step_narrow::<T, _, W>(arcs, Ones, x, scale, out),
+                Some(w) => step_narrow::<T, _, W>(arcs, PerArc(w), x, scale, out),
             }
-            std::mem::swap(&mut x, &mut next);
+            std::mem::swap(&mut room.now, &mut room.next);
         }
         if W == width {
-            return x;
+            return &room.now;
         }
-        let mut smooth = vec![T::default(); values.len()];
-        smooth
+        room.result.resize(values.len(), T::default());
+        let packed = room
+            .result
             .par_chunks_mut(width)
-            .zip(x.par_chunks(W))
+            .zip(room.now.par_chunks(W));
+        packed
             .with_min_len(1024)
             .for_each(|(to, from)| to.copy_from_slice(&from[..width]));
-        smooth
+        &room.result
     }
 
-    fn smooth_wide<T: Real>(&self, side: Side, values: &[T], width: usize, steps: usize) -> Vec<T> {
-        let (root, inverse) = (self.inverse_root::<T>(), self.inverse::<T>());
+    fn smooth_wide<'r, T: Real>(
+        &self,
+        room: &'r mut Room<T>,
+        side: Side,
+        values: &[T],
+        width: usize,
+        steps: usize,
+    ) -> &'r [T] {
+        let Scales { root, inverse } = T::scales(self);
         let arcs = self.arcs(side);
-        let scale = |step| if step == steps { &root } else { &inverse };
-        let mut x = vec![T::default(); values.len()];
+        let scale = |step| if step == steps { root } else { inverse };
+        room.now.resize(values.len(), T::default());
         // The first step scales rows while it reads them, which saves a pass over all of them.
         match arcs.weights() {
-            None => step_wide(arcs, PerSource(&root), values, width, scale(1), &mut x),
-            Some(w) => step_wide(arcs, PerBoth(w, &root), values, width, scale(1), &mut x),
+            None => step_wide(
+                arcs,
+                PerSource(root),
+                values,
+                width,
+                scale(1),
+                &mut room.now,
+            ),
+            Some(w) => step_wide(
+                arcs,
+                PerBoth(w, root),
+                values,
+                width,
+                scale(1),
+                &mut room.now,
+            ),
         }
-        if steps == 1 {
-            return x;
+        if steps > 1 {
+            room.next.resize(values.len(), T::default());
         }
-        let mut next = vec![T::default(); values.len()];
         for step in 2..=steps {
+            let (x, out) = (&room.now[..], &mut room.next[..]);
             match arcs.weights() {
-                None => step_wide(arcs, Ones, &x, width, scale(step), &mut next),
-                Some(w) => step_wide(arcs, PerArc(w), &x, width, scale(step), &mut next),
+                None => step_wide(arcs, Ones, x, width, scale(step), out),
+                Some(w) => step_wide(arcs, PerArc(w), x, width, scale(step), out),
             }
-            std::mem::swap(&mut x, &mut next);
+            std::mem::swap(&mut room.now, &mut room.next);
         }
-        x
+        &room.now
     }
 }
 

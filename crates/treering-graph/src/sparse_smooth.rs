@@ -5,7 +5,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use crate::Sparse;
-use crate::propagate::{Propagation, Side};
+use crate::propagate::{Propagation, Scaled, Side};
 
 /// Rows worked on by one thread at a time; fixed, so that pieces are the same for any number of threads.
 const BLOCK: usize = 256;
@@ -32,10 +32,10 @@ impl Propagation<'_> {
     /// two or three it is often dense in all but name.
     pub fn smooth_sparse(&self, features: &Sparse, steps: usize) -> Sparse {
         assert_eq!(features.rows(), self.nodes(), "one row per node");
-        let root = self.inverse_root::<f32>();
+        let root = &f32::scales(self).root;
         let mut smooth = features.clone();
         for _ in 0..steps {
-            smooth = self.sparse_step(&smooth, &root);
+            smooth = self.sparse_step(&smooth, root);
         }
         smooth
     }
