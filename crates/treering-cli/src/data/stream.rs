@@ -153,24 +153,15 @@ fn describe(plan: &Plan, graph: &Graph) -> String {
     if graph.origin().synthetic.is_some() {
         text.push_str(&format!("{} is SYNTHETIC data\n", graph.origin().name));
     }
-    let mut listing = table(
-        &[
-            "task",
-            "classes",
-            "nodes",
-            "edges or arcs",
-            "train",
-            "val",
-            "test",
-        ],
-        &[0, 2, 3, 4, 5, 6],
-    );
+    let undirected = graph.arcs().is_symmetric();
+    let links = if undirected { "edges" } else { "arcs" };
+    let header = ["task", "classes", "nodes", links, "train", "val", "test"];
+    let mut listing = table(&header, &[0, 2, 3, 4, 5, 6]);
     for task in &plan.tasks {
         let arcs = graph.arcs().induced(&task.nodes);
-        let links = if arcs.is_symmetric() {
-            (arcs.len() - arcs.loops()) / 2
-        } else {
-            arcs.len()
+        let links = match undirected {
+            true => (arcs.len() - arcs.loops()) / 2,
+            false => arcs.len(),
         };
         let classes = task
             .classes
