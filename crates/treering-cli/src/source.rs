@@ -111,6 +111,11 @@ impl Source {
                 notes: Vec::new(),
             },
             _ if !path.exists() => return Err(self.unknown()),
+            _ if self.scale != 1.0 => {
+                return Err(Failure::input(
+                    "--scale is for built-in data; a file has the size it has",
+                ));
+            }
             _ => read(path, &options, &context)?,
         };
         if !global.quiet {

@@ -14,8 +14,6 @@ use crate::source::{Source, context};
 #[derive(Args)]
 #[command(after_help = layouts())]
 pub(crate) struct Convert {
-    #[command(flatten)]
-    source: Source,
     /// Where to write: FILE.treering (native), FILE.npz, or a new folder of tables.
     #[arg(short, long, value_name = "PATH")]
     out: PathBuf,
@@ -25,6 +23,8 @@ pub(crate) struct Convert {
     /// Replace what is there.
     #[arg(long)]
     force: bool,
+    #[command(flatten)]
+    source: Source,
 }
 
 /// The layouts that can be written.

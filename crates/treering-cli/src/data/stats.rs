@@ -16,11 +16,11 @@ use crate::source::Source;
     treering data stats --nodes papers.csv --edges citations.csv --label-column topic"
 )]
 pub(crate) struct Stats {
-    #[command(flatten)]
-    source: Source,
     /// Print JSON instead of a table.
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    source: Source,
 }
 
 pub(crate) fn run(args: &Stats, global: &Global, output: &Output) -> Result<(), Failure> {

@@ -23,10 +23,6 @@ use crate::source::{Source, context};
     split; one line a node) and, with --graphs, tasks/0001, tasks/0002, ..."
 )]
 pub(crate) struct Stream {
-    #[command(flatten)]
-    source: Source,
-    #[command(flatten)]
-    plan: PlanFlags,
     /// Print JSON instead of a table.
     #[arg(long)]
     json: bool,
@@ -39,6 +35,10 @@ pub(crate) struct Stream {
     /// Replace a stream that is there.
     #[arg(long)]
     force: bool,
+    #[command(flatten)]
+    source: Source,
+    #[command(flatten)]
+    plan: PlanFlags,
 }
 
 /// Flags that say how a graph becomes a stream.
