@@ -53,7 +53,9 @@ impl From<DataError> for Failure {
 
 impl From<StreamError> for Failure {
     fn from(error: StreamError) -> Self {
-        Failure::input(format!("{error}."))
+        let message = error.to_string();
+        let end = if message.ends_with('?') { "" } else { "." };
+        Failure::input(format!("{message}{end}"))
     }
 }
 

@@ -11,11 +11,14 @@ use crate::Global;
 use crate::failure::Failure;
 use crate::progress::listener;
 
+/// The data of a command that was given none.
+const DEFAULT: &str = "demo";
+
 /// Flags that say where data comes from and how to read it.
 #[derive(Args)]
 pub(crate) struct Source {
     /// A file or folder, or the name of built-in synthetic data (`treering data synth --list`).
-    #[arg(value_name = "DATA", default_value = "demo")]
+    #[arg(value_name = "DATA", default_value = DEFAULT)]
     data: String,
     /// How large to make built-in data, as a share of its full size.
     #[arg(long, value_name = "SHARE", default_value_t = 1.0)]
@@ -25,7 +28,7 @@ pub(crate) struct Source {
 }
 
 /// Flags that say how to read data; each reader takes those that concern it.
-#[derive(Args)]
+#[derive(Args, Default, PartialEq)]
 #[command(next_help_heading = "Reading")]
 pub(crate) struct Reading {
     /// Keep arcs as they are stored, without mirror images.
@@ -103,7 +106,16 @@ impl Source {
         let path = Path::new(&self.data);
         let tables = options.nodes_file.is_some() || options.edges_file.is_some();
         let loaded = match (tables, Recipe::preset(&self.data)) {
-            (true, _) => read_folder(path.exists().then_some(path), &options, &context)?,
+            (true, _) if path.exists() => read_folder(Some(path), &options, &context)?,
+            // The default is no choice of the caller's.
+            (true, _) if self.data == DEFAULT => read_folder(None, &options, &context)?,
+            (true, _) => return Err(self.unknown()),
+            (false, Some(_)) if !path.exists() && self.reading != Reading::default() => {
+                return Err(Failure::input(format!(
+                    "{} is built-in data; flags about reading are for files and folders",
+                    self.data
+                )));
+            }
             // A file or folder goes before a preset of the same name.
             (false, Some(recipe)) if !path.exists() => Loaded {
                 graph: synthesize(&self.scaled(recipe)?, &context)?,

@@ -276,11 +276,44 @@ fn wrong_calls_name_the_remedy() {
     );
     refused(&place, &["data", "stats", "--threads", "0"], &["--threads"]);
     refused(&place, &["data", "stats", "--edges", "x.csv"], &["nodes"]);
+    refused(
+        &place,
+        &[
+            "data",
+            "stats",
+            "arxiv-like",
+            "--nodes",
+            "x.csv",
+            "--edges",
+            "y.csv",
+        ],
+        &["arxiv-like"],
+    );
+    refused(
+        &place,
+        &["data", "stats", "demo", "--directed"],
+        &["built-in data"],
+    );
+    refused(
+        &place,
+        &["data", "synth", "--words-per-node", "5"],
+        &["--feature-kind"],
+    );
+    let kept = [
+        "data",
+        "stream",
+        "--keep-inter-task-edges",
+        "--graphs",
+        "npz",
+        "-o",
+        "kept",
+    ];
+    refused(&place, &kept, &["npz cannot hold", "native"]);
     refused(&place, &["data", "statistics"], &["stats"]);
     refused(
         &place,
         &["data", "convert", "-o", "no/such/folder/x.npz"],
-        &["x.npz"],
+        &["no/such/folder", "make it first"],
     );
     fs::write(place.path().join("there.npz"), "mine").unwrap();
     refused(
@@ -300,6 +333,11 @@ fn wrong_calls_name_the_remedy() {
         &["a folder with there.npz"],
     );
     works(&place, &["data", "convert", "-o", "there.npz", "--force"]);
+    refused(
+        &place,
+        &["data", "stats", "there.npz", "--scale", "0.5"],
+        &["--scale is for built-in data"],
+    );
 }
 
 #[cfg(unix)]

@@ -178,6 +178,8 @@ pub enum Fault {
     },
     /// Something that is already there and would be overwritten.
     Exists,
+    /// A folder with files that are not ours to remove.
+    NotOurs,
     /// The graph has something that this format cannot hold.
     CannotHold {
         /// What.
@@ -218,7 +220,7 @@ impl Fault {
     /// What the person can do.
     fn remedy(&self) -> String {
         match self {
-            Fault::NotFound => "Check the spelling; `treering data synth --list` names the built-in data".into(),
+            Fault::NotFound => "Check the spelling, or make it first".into(),
             Fault::IsFolder => "Name a file, or a folder that holds a data set".into(),
             Fault::IsFile => "Name a folder".into(),
             Fault::Io(error) if error.kind() == io::ErrorKind::PermissionDenied => {
@@ -246,12 +248,12 @@ impl Fault {
                 "The parts come from different data, or one was cut; make them again together".into()
             }
             Fault::TooLarge { .. } => "Allow more with --memory, or use a larger machine".into(),
-            Fault::BadValue { .. } => "Correct the value, or leave the column out".into(),
+            Fault::BadValue { .. } => "Correct it in the file".into(),
             Fault::Ragged { delimiter: Some(_), .. } => "Write the table with commas".into(),
             Fault::Ragged { .. } => "Give every row the same number of fields, texts with commas in quotes".into(),
             Fault::LineTooLong { .. } => "This is probably not a table of text".into(),
             Fault::DuplicateId { .. } => "Give every node one row and an id of its own".into(),
-            Fault::UnknownNode { .. } => "Add the node to the table of nodes, or drop the edge".into(),
+            Fault::UnknownNode { .. } => "Add it to the table of nodes, or drop this row".into(),
             Fault::NegativeLabel { .. } => {
                 "Number classes from 0; a table of nodes may leave a label empty, an npz file may not".into()
             }
@@ -263,6 +265,7 @@ impl Fault {
             Fault::Ambiguous { flag, .. } => format!("Choose one with {flag}"),
             Fault::Version { .. } => "Convert the original data again with this program".into(),
             Fault::Exists => "Name another place, or allow it with --force".into(),
+            Fault::NotOurs => "Name another place; --force only replaces what this program wrote".into(),
             Fault::CannotHold { instead, .. } => format!("Write it as {instead}"),
         }
     }
@@ -412,6 +415,7 @@ impl fmt::Display for Fault {
                 )
             }
             Fault::Exists => write!(f, "this is already there"),
+            Fault::NotOurs => write!(f, "this folder holds files that this program did not write"),
             Fault::CannotHold { what, .. } => write!(f, "this format cannot hold {what}"),
         }
     }

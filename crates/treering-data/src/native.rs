@@ -18,15 +18,17 @@
 //! feature_columns and classes. One entry, because safetensors writes several in no fixed order.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::fs::File;
+use std::io::{self, Write};
 use std::path::Path;
 
 use bytemuck::Pod;
-use safetensors::tensor::{Dtype, Metadata, View};
+use safetensors::tensor::{Dtype, Metadata};
 use safetensors::{SafeTensorError, SafeTensors};
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 use treering_graph::{
-    Arcs, Buffer, Dense, Features, Graph, Labels, NodeNames, Origin, Parts, Sparse,
+    Arcs, Buffer, Dense, Features, Graph, GraphError, Labels, NodeNames, Origin, Parts, Sparse,
 };
 
 use crate::mapped::Mapping;
@@ -164,7 +166,11 @@ impl Tensors<'_> {
             self.need(Dtype::U32, "arcs.sources")?,
             self.find(Dtype::F32, "arcs.weights")?,
         )
-        .map_err(|error| self.wrong("arcs.sources", error))
+        .map_err(|error| match error {
+            GraphError::BadWeight { .. } => self.wrong("arcs.weights", error),
+            GraphError::BadOffsets { .. } => self.wrong("arcs.offsets", error),
+            _ => self.wrong("arcs.sources", error),
+        })
     }
 
     fn features(&self, nodes: usize, columns: usize) -> Result<Features> {
@@ -235,7 +241,7 @@ impl Tensors<'_> {
         fault.at(self.path).member(name)
     }
 
-    fn wrong(&self, name: &str, error: treering_graph::GraphError) -> DataError {
+    fn wrong(&self, name: &str, error: GraphError) -> DataError {
         self.at(name, Fault::Graph(error))
     }
 }
@@ -245,21 +251,6 @@ struct Tensor<'a> {
     kind: Dtype,
     shape: Vec<usize>,
     bytes: Cow<'a, [u8]>,
-}
-
-impl View for &Tensor<'_> {
-    fn dtype(&self) -> Dtype {
-        self.kind
-    }
-    fn shape(&self) -> &[usize] {
-        &self.shape
-    }
-    fn data(&self) -> Cow<'_, [u8]> {
-        Cow::Borrowed(&self.bytes)
-    }
-    fn data_len(&self) -> usize {
-        self.bytes.len()
-    }
 }
 
 /// Writes `graph` to `path`. Equal graphs give equal bytes.
@@ -272,19 +263,55 @@ pub(crate) fn write_native(graph: &Graph, path: &Path, context: &Context<'_>) ->
         feature_columns: graph.features().columns(),
         classes: graph.labels().map(|labels| labels.names().to_vec()),
     };
-    let about = serde_json::to_string(&about).map_err(|error| {
-        let why = error.to_string();
-        Fault::Damaged { why }.at(path)
-    })?;
-    context.progress.begin("writing the native file", 0);
+    let total =
+        |tensors: &[(&str, Tensor<'_>)]| tensors.iter().map(|(_, t)| t.bytes.len()).sum::<usize>();
     let tensors = tensors_of(graph);
-    let entries = HashMap::from([(KEY.to_owned(), about)]);
-    let list = tensors.iter().map(|(name, tensor)| (*name, tensor));
-    safetensors::serialize_to_file(list, Some(entries), path).map_err(|error| match error {
-        SafeTensorError::IoError(error) => Fault::from_io(error).at(path),
-        other => damaged(path, &other),
-    })?;
+    context
+        .progress
+        .begin("writing the native file", total(&tensors) as u64);
+    write_tensors(path, &about, &tensors, context)
+        .map_err(|error| Fault::from_io(error).at(path))?;
     context.progress.end();
+    Ok(())
+}
+
+/// The safetensors layout: the header's length, the header, the data. Written here and not by the safetensors crate, which goes
+/// through a temporary file of its own that nobody else may read and that an interrupt leaves behind.
+fn write_tensors(
+    path: &Path,
+    about: &About,
+    tensors: &[(&'static str, Tensor<'_>)],
+    context: &Context<'_>,
+) -> io::Result<()> {
+    // Wide numbers first: everything then lies at a multiple of its size.
+    let mut order: Vec<&(&str, Tensor<'_>)> = tensors.iter().collect();
+    order.sort_by_key(|(name, tensor)| (std::cmp::Reverse(tensor.kind.bitsize()), *name));
+    let mut header = serde_json::Map::new();
+    header.insert(
+        "__metadata__".into(),
+        json!({ KEY: serde_json::to_string(about)? }),
+    );
+    let mut end = 0;
+    for (name, tensor) in &order {
+        let start = end;
+        end += tensor.bytes.len();
+        let entry =
+            json!({ "dtype": tensor.kind, "shape": tensor.shape, "data_offsets": [start, end] });
+        header.insert((*name).into(), entry);
+    }
+    let mut text = serde_json::to_string(&header)?;
+    text.push_str(&" ".repeat(text.len().next_multiple_of(8) - text.len()));
+    let mut out = File::create(path)?;
+    out.write_all(&(text.len() as u64).to_le_bytes())?;
+    out.write_all(text.as_bytes())?;
+    const PIECE: usize = 1 << 24;
+    for piece in order
+        .iter()
+        .flat_map(|(_, tensor)| tensor.bytes.chunks(PIECE))
+    {
+        out.write_all(piece)?;
+        context.progress.advance(piece.len() as u64);
+    }
     Ok(())
 }
 

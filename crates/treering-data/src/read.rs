@@ -180,7 +180,7 @@ impl ArcList<'_> {
         .map_err(|error| Fault::Graph(error).at(self.file))?;
         if removed.duplicates > 0 {
             notes.push(format!(
-                "{} edges were given more than once; one of each was kept",
+                "{} edges were given more than once and were merged",
                 removed.duplicates
             ));
         }

@@ -74,11 +74,18 @@ pub fn replace(path: &Path, force: bool, fill: impl FnOnce(&Path) -> Result<()>)
         return Err(Fault::Exists.at(path));
     }
     if there.as_ref().is_some_and(fs::Metadata::is_dir) && !is_ours(path) {
-        return Err(Fault::Exists.at(path));
+        return Err(Fault::NotOurs.at(path));
     }
     let Some(name) = path.file_name() else {
         return Err(Fault::IsFolder.at(path));
     };
+    let parent = path
+        .parent()
+        .filter(|parent| !parent.as_os_str().is_empty());
+    let parent = parent.unwrap_or(Path::new("."));
+    if !parent.exists() {
+        return Err(Fault::NotFound.at(parent));
+    }
     let hidden = format!(".{}.{}.partial", name.to_string_lossy(), std::process::id());
     let partial = Partial::new(path.with_file_name(hidden));
     fill(&partial.path).map_err(|mut error| {
@@ -99,10 +106,7 @@ pub fn replace(path: &Path, force: bool, fill: impl FnOnce(&Path) -> Result<()>)
         true => exchange(&partial.path, path).map_err(fail)?,
         false => fs::rename(&partial.path, path).map_err(fail)?,
     }
-    let parent = path
-        .parent()
-        .filter(|parent| !parent.as_os_str().is_empty());
-    sync(parent.unwrap_or(Path::new("."))).map_err(fail)
+    sync(parent).map_err(fail)
 }
 
 #[cfg(target_os = "linux")]

@@ -413,7 +413,7 @@ fn nothing_is_overwritten_unasked_and_nothing_half_written_stays() {
         &context,
     )
     .unwrap_err();
-    assert!(matches!(*error.fault, Fault::Exists));
+    assert!(matches!(*error.fault, Fault::NotOurs));
     assert!(folder.join("thesis.tex").exists());
 
     // npz cannot hold a missing label: refused, and the file that was there stays.

@@ -6,7 +6,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use crate::parallel::split_rows;
+use crate::parallel::{first_wrong, split_rows};
 use crate::{Buffer, GraphError, NodeId};
 
 /// Directed arcs, grouped by target. An undirected edge is two arcs.
@@ -48,7 +48,7 @@ impl Arcs {
         check_offsets("arcs", &offsets, sources.len())?;
         let nodes = offsets.len() as u64 - 1;
         check_node_count(nodes)?;
-        if let Some(position) = sources.iter().position(|&s| u64::from(s) >= nodes) {
+        if let Some(position) = first_wrong(&sources, |&s| u64::from(s) >= nodes) {
             return Err(GraphError::ArcOutside {
                 position: position as u64,
                 node: u64::from(sources[position]),
@@ -239,7 +239,7 @@ pub(crate) fn check_node_count(nodes: u64) -> Result<(), GraphError> {
 }
 
 pub(crate) fn check_weights(weights: &[f32]) -> Result<(), GraphError> {
-    match weights.iter().position(|w| !(w.is_finite() && *w >= 0.0)) {
+    match first_wrong(weights, |w| !(w.is_finite() && *w >= 0.0)) {
         None => Ok(()),
         Some(position) => Err(GraphError::BadWeight {
             position: position as u64,

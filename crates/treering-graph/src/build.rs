@@ -64,7 +64,7 @@ pub fn build_arcs(
     };
     match weights {
         None => Ok(build_unweighted(nodes, sources, targets, direction)),
-        Some(weights) => Ok(build_weighted(nodes, sources, targets, weights, direction)),
+        Some(weights) => build_weighted(nodes, sources, targets, weights, direction),
     }
 }
 
@@ -207,7 +207,7 @@ fn build_weighted(
     targets: &[u32],
     weights: &[f32],
     direction: Direction,
-) -> (Arcs, Removed) {
+) -> Result<(Arcs, Removed), GraphError> {
     let mut rows: Vec<Weighted> = vec![(0, false, 0.0); expanded(sources, targets, direction)];
     let offsets = scatter(nodes, sources, targets, direction, |at, arc, source| {
         rows[at] = (source, source != sources[arc], weights[arc]);
@@ -233,6 +233,8 @@ fn build_weighted(
         }
         kept[row + 1] = kept_sources.len() as u64;
     }
+    // Each weight was finite; the sum of parallel ones may not be.
+    check_weights(&kept_weights)?;
     let arcs = Arcs::trusted(
         kept.into(),
         kept_sources.into(),
@@ -243,5 +245,5 @@ fn build_weighted(
         duplicates: given_twice(sources, targets, &arcs, direction).saturating_sub(weightless),
         weightless,
     };
-    (arcs, removed)
+    Ok((arcs, removed))
 }

@@ -1,6 +1,7 @@
 //! Node features, dense or sparse, one row a node.
 
 use crate::arcs::check_offsets;
+use crate::parallel::first_wrong;
 use crate::{Buffer, GraphError, NodeId};
 use rayon::prelude::*;
 
@@ -133,7 +134,7 @@ impl Sparse {
                 nodes: indices.len() as u64,
             });
         }
-        if let Some(at) = indices.iter().position(|&c| c as usize >= columns) {
+        if let Some(at) = first_wrong(&indices, |&c| c as usize >= columns) {
             return Err(GraphError::ColumnOutside {
                 row: offsets.partition_point(|&start| start <= at as u64) as u64 - 1,
                 column: u64::from(indices[at]),
@@ -278,7 +279,7 @@ impl Features {
             Features::Dense(dense) => dense.values(),
             Features::Sparse(sparse) => sparse.values(),
         };
-        let Some(at) = values.par_iter().position_first(|value| !value.is_finite()) else {
+        let Some(at) = first_wrong(values, |value| !value.is_finite()) else {
             return Ok(());
         };
         let (row, column) = match self {

@@ -5,6 +5,8 @@
 
 use std::ops::Range;
 
+use rayon::prelude::*;
+
 /// Arcs plus rows in the smallest piece: large enough to make the hand-over free, small enough to balance.
 const GRAIN: u64 = 4096;
 
@@ -74,4 +76,18 @@ pub(crate) fn sum_rows(
         *into += from;
     }
     left
+}
+
+/// The position of the first item that is `wrong`. Whole blocks are looked through at once, so a sound array costs one pass at the
+/// speed of memory.
+pub(crate) fn first_wrong<T: Sync>(
+    items: &[T],
+    wrong: impl Fn(&T) -> bool + Sync,
+) -> Option<usize> {
+    const BLOCK: usize = 1 << 14;
+    // No early exit within a block: that would keep the compiler from using vectors.
+    let any = |block: &[T]| block.iter().fold(false, |found, item| found | wrong(item));
+    let block = items.par_chunks(BLOCK).position_first(any)?;
+    let start = block * BLOCK;
+    items[start..].iter().position(wrong).map(|at| start + at)
 }

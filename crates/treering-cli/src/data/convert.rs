@@ -32,7 +32,7 @@ pub(crate) struct Convert {
 pub(crate) enum Layout {
     /// One file, mapped into memory when read.
     Native,
-    /// The gnn-benchmark archive, which PyTorch Geometric and DGL read.
+    /// The gnn-benchmark archive.
     Npz,
     /// A folder of Parquet tables.
     Parquet,

@@ -51,7 +51,7 @@ pub(crate) struct PlanFlags {
     /// How many classes make a task.
     #[arg(long, value_name = "K", default_value_t = 2, conflicts_with = "group")]
     classes_per_task: usize,
-    /// The classes of one task, by name; once for each task, in the order of the tasks.
+    /// The classes of one task, by name; once for each task. --order applies to the groups then.
     #[arg(long, value_name = "CLASS,CLASS,...")]
     group: Vec<String>,
     /// Draw train, validation and test per class (0.6, 0.2, 0.2), or take the data set's own.
@@ -125,6 +125,12 @@ pub(crate) fn run(args: &Stream, global: &Global, output: &Output) -> Result<(),
         .filter(|folder| folder.exists() && !args.force)
     {
         return Err(treering_data::Fault::Exists.at(folder).into());
+    }
+    if args.plan.keep_inter_task_edges && matches!(args.graphs, Some(Layout::Npz)) {
+        return Err(Failure::input(
+            "with --keep-inter-task-edges a task's graph has nodes without a label, which npz cannot hold; write native, \
+             parquet or csv",
+        ));
     }
     let graph = args.source.load(global)?.graph;
     let plan = Plan::plan(&graph, &args.plan.options())?;

@@ -181,6 +181,11 @@ fn recipe(args: &Synth) -> Result<Recipe, Failure> {
         recipe = recipe.scaled(args.scale)?;
     }
     args.changes.apply(&mut recipe);
+    if args.changes.words_per_node.is_some() && recipe.feature_kind == FeatureKind::Gaussian {
+        return Err(Failure::input(
+            "--words-per-node is for --feature-kind bag-of-words; this recipe's features are Gaussian",
+        ));
+    }
     recipe.seed = args.seed.unwrap_or(recipe.seed);
     recipe.check()?;
     Ok(recipe)

@@ -43,7 +43,10 @@ impl Classes {
             Cell::Missing => Labels::NONE,
             Cell::Number(number) if number.is_nan() => Labels::NONE,
             Cell::Number(number) if number.is_infinite() => return Err("a class"),
-            Cell::Text(text) if self.numeric && is_nan(text) => Labels::NONE,
+            // Unless a class is really called so, as graph.json would know.
+            Cell::Text(text) if self.numeric && is_nan(text) && !self.known.contains_key(text) => {
+                Labels::NONE
+            }
             Cell::Text(text) => self.class(text)?,
             number => self.class(&number.to_string())?,
         };

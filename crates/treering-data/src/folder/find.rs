@@ -37,6 +37,7 @@ impl Files {
                 let name = ENDINGS
                     .map(|ending| format!("{stem}.{ending}"))
                     .join(" or ");
+                let name = format!("{name}` or `{flag} FILE");
                 let available = folder.as_ref().map_or(Vec::new(), |f| f.names.clone());
                 Fault::MissingMember { name, available }.at(place)
             })

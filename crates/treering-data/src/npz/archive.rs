@@ -5,6 +5,7 @@ use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use zip::ZipArchive;
+use zip::read::ZipFile;
 use zip::result::ZipError;
 
 use super::npy::{Element, Header, Number, decode, decode_text};
@@ -60,6 +61,23 @@ impl<'a> Npz<'a> {
     /// The error for an array of this archive.
     pub(crate) fn error(&self, name: &str, fault: Fault) -> DataError {
         fault.at(&self.path).member(name)
+    }
+
+    /// Wants a member to have so many elements, by its header alone: a member that does not fit is never unpacked.
+    pub(crate) fn expect(&mut self, name: &str, elements: usize, because: &str) -> Result<()> {
+        let (header, _) = self.open_member(name)?;
+        if header.count == elements as u64 {
+            return Ok(());
+        }
+        Err(self.error(
+            name,
+            Fault::LengthMismatch {
+                what: "elements".into(),
+                found: header.count,
+                expected: elements as u64,
+                because: because.into(),
+            },
+        ))
     }
 
     /// An array of numbers.
@@ -142,47 +160,57 @@ impl<'a> Npz<'a> {
         Ok(texts)
     }
 
-    /// Hands the elements of an array to `block`, some at a time, after the size that the header claims has been checked against
-    /// the archive's own record of the member and against the memory limit.
+    /// Opens a member, reads its header, and checks the size that it claims against the archive's own record.
+    fn open_member(&mut self, name: &str) -> Result<(Header, ZipFile<'_, BufReader<File>>)> {
+        let fail = |path: &Path, fault: Fault| fault.at(path).member(name);
+        let available = self.names();
+        let mut member = match self.archive.by_name(&format!("{name}.npy")) {
+            Ok(member) => member,
+            Err(ZipError::FileNotFound) => {
+                let name = name.to_owned();
+                return Err(Fault::MissingMember { name, available }.at(&self.path));
+            }
+            Err(error) => return Err(fail(&self.path, zip_fault(error))),
+        };
+        let unpacked = member.size();
+        let header = Header::read(&mut member).map_err(|fault| fail(&self.path, fault))?;
+        let found = unpacked.saturating_sub(header.length);
+        let expected = header.count * header.element.size() as u64;
+        if found != expected {
+            let unit = "bytes";
+            return Err(fail(
+                &self.path,
+                Fault::Truncated {
+                    found,
+                    expected,
+                    unit,
+                },
+            ));
+        }
+        Ok((header, member))
+    }
+
+    /// Hands the elements of an array to `block`, some at a time, after their size has been checked against the memory limit.
     fn read(
         &mut self,
         name: &str,
         mut block: impl FnMut(&Header, &[u8]) -> std::result::Result<(), (Fault, Option<u64>)>,
     ) -> Result<Header> {
-        let available = self.names();
-        let fail = |path: &Path, fault: Fault| fault.at(path).member(name);
         let path = self.path.clone();
-        let mut member = match self.archive.by_name(&format!("{name}.npy")) {
-            Ok(member) => member,
-            Err(ZipError::FileNotFound) => {
-                let name = name.to_owned();
-                return Err(Fault::MissingMember { name, available }.at(&path));
-            }
-            Err(error) => return Err(fail(&path, zip_fault(error))),
-        };
-        let unpacked = member.size();
-        let header = Header::read(&mut member).map_err(|fault| fail(&path, fault))?;
+        let context = self.context;
+        let fail = |path: &Path, fault: Fault| fault.at(path).member(name);
+        let (header, mut member) = self.open_member(name)?;
         let bytes = header.count * header.element.size() as u64;
-        if bytes != unpacked.saturating_sub(header.length) {
-            return Err(fail(
-                &path,
-                Fault::Truncated {
-                    found: unpacked.saturating_sub(header.length),
-                    expected: bytes,
-                    unit: "bytes",
-                },
-            ));
-        }
         let in_memory = match header.element {
             Element::Bytes(_) | Element::Unicode(_) => {
                 bytes + header.count * size_of::<String>() as u64
             }
             _ => bytes,
         };
-        self.context
+        context
             .take(&path, in_memory)
             .map_err(|error| error.member(name))?;
-        let progress = self.context.progress;
+        let progress = context.progress;
         progress.begin(&format!("reading {name}"), bytes);
         // Whole elements at a time; an element is never cut by a block's end.
         let size = header.element.size().max(1);

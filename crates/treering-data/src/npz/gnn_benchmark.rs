@@ -23,19 +23,14 @@ pub(crate) fn read_npz(
     let mut notes = Vec::new();
     let adjacency = prefix(&npz, path, ["adj_", "adj_matrix."])?;
     let (nodes, sources, targets) = read_arcs(&mut npz, path, &adjacency)?;
-    let weights = match npz.has(&format!("{adjacency}data")) && !options.ignore_weights {
-        true => Some(npz.vector::<f32>(&format!("{adjacency}data"))?),
+    let name = format!("{adjacency}data");
+    let weights = match npz.has(&name) && !options.ignore_weights {
+        true => {
+            npz.expect(&name, sources.len(), "one for each arc")?;
+            Some(npz.vector::<f32>(&name)?)
+        }
         false => None,
     };
-    if let Some(weights) = &weights {
-        expect_length(
-            &npz,
-            &format!("{adjacency}data"),
-            weights.len(),
-            sources.len(),
-            "arcs",
-        )?;
-    }
     let direction = match options.edges {
         Edges::Directed => Direction::Directed,
         Edges::Undirected => Direction::Undirected,
@@ -71,7 +66,7 @@ pub(crate) fn read_npz(
         split,
         origin,
     })
-    .map_err(|error| Fault::Graph(error).at(path))?;
+    .map_err(|error| npz.error("attr_*", Fault::Graph(error)))?;
     Ok(Loaded {
         graph,
         format: "gnn-benchmark npz",
@@ -90,27 +85,6 @@ fn prefix(npz: &Npz<'_>, path: &Path, spellings: [&str; 2]) -> Result<String> {
             let available = npz.names();
             Fault::MissingMember { name, available }.at(path)
         })
-}
-
-fn expect_length(
-    npz: &Npz<'_>,
-    name: &str,
-    found: usize,
-    expected: usize,
-    what: &str,
-) -> Result<()> {
-    if found == expected {
-        return Ok(());
-    }
-    Err(npz.error(
-        name,
-        Fault::LengthMismatch {
-            what: "elements".into(),
-            found: found as u64,
-            expected: expected as u64,
-            because: format!("one for each of the {what}"),
-        },
-    ))
 }
 
 /// A matrix's shape, from `<prefix>shape` where it is there.
@@ -186,25 +160,20 @@ fn read_features(npz: &mut Npz<'_>, path: &Path, nodes: usize) -> Result<Feature
     if npz.has("attr_matrix") {
         return read_dense(npz, "attr_matrix", nodes);
     }
-    let prefix = prefix(npz, path, ["attr_", "attr_matrix."])?;
+    let prefix = prefix(npz, path, ["attr_", "attr_matrix."]).map_err(|mut error| {
+        if let Fault::MissingMember { name, .. } = &mut *error.fault {
+            name.push_str("` or `attr_matrix");
+        }
+        error
+    })?;
     let name = format!("{prefix}indices");
+    let starts = format!("{prefix}indptr");
+    npz.expect(&starts, nodes + 1, "one for each node, and the end")?;
     let indices = npz.vector::<u32>(&name)?;
-    let offsets = read_offsets(npz, &format!("{prefix}indptr"), indices.len())?;
-    expect_length(
-        npz,
-        &format!("{prefix}indptr"),
-        offsets.len() - 1,
-        nodes,
-        "nodes (less one)",
-    )?;
-    let values = npz.vector::<f32>(&format!("{prefix}data"))?;
-    expect_length(
-        npz,
-        &format!("{prefix}data"),
-        values.len(),
-        indices.len(),
-        "attribute columns",
-    )?;
+    let offsets = read_offsets(npz, &starts, indices.len())?;
+    let data = format!("{prefix}data");
+    npz.expect(&data, indices.len(), "one for each attribute column")?;
+    let values = npz.vector::<f32>(&data)?;
     let columns = match read_shape(npz, &prefix)? {
         Some([_, columns]) => columns,
         None => indices.iter().max().map_or(0, |&last| last as usize + 1),
@@ -243,8 +212,8 @@ fn read_labels(
         notes.push("there are no labels".into());
         return Ok(None);
     }
+    npz.expect("labels", nodes, "one for each node")?;
     let numbers: Vec<Option<i64>> = npz.vector::<i64>("labels")?.into_iter().map(Some).collect();
-    expect_length(npz, "labels", numbers.len(), nodes, "nodes")?;
     let names = optional(npz, "class_names", notes, |npz| npz.texts("class_names"))?;
     number_labels(&numbers, names, path)
         .map(Some)
@@ -253,16 +222,15 @@ fn read_labels(
 
 fn read_names(npz: &mut Npz<'_>, nodes: usize, notes: &mut Vec<String>) -> Result<NodeNames> {
     let names = optional(npz, "node_names", notes, |npz| {
+        npz.expect("node_names", nodes, "one for each node")?;
         match npz.texts("node_names") {
             Err(error) if matches!(*error.fault, Fault::WrongType { .. }) => {
                 npz.vector::<i64>("node_names").map(integer_names)
             }
             texts => texts.map(text_names),
         }
-    })?
-    .unwrap_or(NodeNames::Positions(nodes));
-    expect_length(npz, "node_names", names.len(), nodes, "nodes")?;
-    Ok(names)
+    })?;
+    Ok(names.unwrap_or(NodeNames::Positions(nodes)))
 }
 
 /// A member that may be missing; a pickled one counts as missing, with a note.
@@ -291,8 +259,8 @@ fn read_split(npz: &mut Npz<'_>, nodes: usize) -> Result<Option<treering_graph::
     if !npz.has("split") {
         return Ok(None);
     }
+    npz.expect("split", nodes, "one for each node")?;
     let numbers = npz.vector::<u8>("split")?;
-    expect_length(npz, "split", numbers.len(), nodes, "nodes")?;
     let roles = crate::read::roles(&numbers).map_err(|row| {
         let text = numbers[row].to_string();
         let expected = "0 (none), 1 (train), 2 (validation) or 3 (test)";

@@ -34,7 +34,10 @@ pub(crate) fn read_reddit(
     let labels = number_labels(&labels, None, &data_path).map_err(|error| error.member("label"))?;
     let split = read_types(&mut data, nodes)?;
     let names = match data.has("node_ids") {
-        true => integer_names(data.vector::<i64>("node_ids")?),
+        true => {
+            data.expect("node_ids", nodes, "one for each label")?;
+            integer_names(data.vector::<i64>("node_ids")?)
+        }
         false => treering_graph::NodeNames::Positions(nodes),
     };
 
@@ -75,24 +78,20 @@ pub(crate) fn read_reddit(
 
 /// `node_types`: 1 train, 2 validation, 3 test.
 fn read_types(data: &mut Npz<'_>, nodes: usize) -> Result<Vec<Role>> {
+    data.expect("node_types", nodes, "one for each label")?;
     let types = data.vector::<u8>("node_types")?;
-    if types.len() != nodes {
-        return Err(data.error(
-            "node_types",
-            Fault::LengthMismatch {
-                what: "elements".into(),
-                found: types.len() as u64,
-                expected: nodes as u64,
-                because: "one for each label".into(),
-            },
-        ));
+    let unknown = types.iter().position(|kind| !(1..=3).contains(kind));
+    match (unknown, roles(&types)) {
+        (None, Ok(roles)) => Ok(roles),
+        (row, _) => {
+            let row = row.unwrap_or(0);
+            let text = types[row].to_string();
+            let expected = "1 (train), 2 (validation) or 3 (test)";
+            Err(data
+                .error("node_types", Fault::BadValue { text, expected })
+                .row(row as u64))
+        }
     }
-    roles(&types).map_err(|row| {
-        let text = types[row].to_string();
-        let expected = "1 (train), 2 (validation) or 3 (test)";
-        data.error("node_types", Fault::BadValue { text, expected })
-            .row(row as u64)
-    })
 }
 
 /// Sources, targets and weights of a matrix that scipy saved as csr, csc or coo; entry (i, j) is the arc i -> j.
@@ -114,8 +113,13 @@ fn read_scipy(
     }
     let format = matrix.texts("format")?.concat();
     let (sources, targets) = match format.as_str() {
-        "coo" => (matrix.vector::<u32>("row")?, matrix.vector::<u32>("col")?),
+        "coo" => {
+            let rows = matrix.vector::<u32>("row")?;
+            matrix.expect("col", rows.len(), "one for each entry of `row`")?;
+            (rows, matrix.vector::<u32>("col")?)
+        }
         "csr" | "csc" => {
+            matrix.expect("indptr", nodes + 1, "one for each node, and the end")?;
             let minor = matrix.vector::<u32>("indices")?;
             let offsets = matrix.vector::<u64>("indptr")?;
             let major = expand(matrix, &offsets, minor.len())?;
@@ -138,16 +142,11 @@ fn read_scipy(
     };
     let weights = match ignore_weights {
         true => None,
-        false => Some(matrix.vector::<f32>("data")?),
+        false => {
+            matrix.expect("data", sources.len(), "one for each arc")?;
+            Some(matrix.vector::<f32>("data")?)
+        }
     };
-    if weights
-        .as_ref()
-        .is_some_and(|weights| weights.len() != sources.len())
-        || sources.len() != targets.len()
-    {
-        let why = "its arrays have different lengths".to_owned();
-        return Err(matrix.error("data", Fault::Damaged { why }));
-    }
     Ok((sources, targets, weights))
 }
 

@@ -72,12 +72,14 @@ fn write_members(graph: &Graph, path: &Path) -> io::Result<()> {
         }
     }
     if let Some(labels) = graph.labels() {
+        // 64 bits with a sign: older versions of PyTorch take nothing else.
+        let numbers: Vec<i64> = labels.raw().iter().map(|&class| i64::from(class)).collect();
         vector(
             &mut out,
             "labels",
-            "<u4",
+            "<i8",
             nodes,
-            bytemuck::cast_slice(labels.raw()),
+            bytemuck::cast_slice(&numbers),
         )?;
         texts(&mut out, "class_names", labels.names())?;
     }

@@ -44,18 +44,8 @@ pub(super) fn read_binary(raw: &Path, context: &Context<'_>) -> Result<Raw> {
         .map_err(|error| data.error("node_feat", Fault::Graph(error)))?;
     let label_file = raw.join("node-label.npz");
     let mut labels = Npz::open(&label_file, context)?;
+    labels.expect("node_label", nodes, "one for each row of node_feat")?;
     let numbers = labels.vector::<LooseLabel>("node_label")?;
-    if numbers.len() != nodes {
-        return Err(labels.error(
-            "node_label",
-            Fault::LengthMismatch {
-                what: "labels".into(),
-                found: numbers.len() as u64,
-                expected: nodes as u64,
-                because: "one for each row of node_feat".into(),
-            },
-        ));
-    }
     Ok(Raw {
         nodes,
         sources: edges.values,

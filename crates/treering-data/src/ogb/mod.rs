@@ -33,6 +33,9 @@ struct Raw {
 /// Data sets for which the `ogb` package adds mirror images.
 const UNDIRECTED: [&str; 2] = ["products", "proteins"];
 
+/// Data sets that it leaves as they are.
+const DIRECTED: [&str; 3] = ["arxiv", "papers100M", "mag"];
+
 /// Whether a folder holds an OGB data set.
 pub(crate) fn is_ogb(folder: &Path) -> bool {
     let raw = folder.join("raw");
@@ -44,7 +47,9 @@ pub(crate) fn read_ogb(
     options: &ReadOptions,
     context: &Context<'_>,
 ) -> Result<Loaded> {
-    let name = file_stem(folder);
+    // `.` and `..` have no name of their own.
+    let whole = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+    let name = file_stem(&whole);
     let mut notes = Vec::new();
     let raw = match folder.join("raw/data.npz").exists() {
         true => binary::read_binary(&folder.join("raw"), context)?,
@@ -55,7 +60,11 @@ pub(crate) fn read_ogb(
         Edges::Undirected => Direction::Undirected,
         Edges::Auto if UNDIRECTED.iter().any(|known| name.contains(known)) => Direction::Undirected,
         Edges::Auto => {
-            notes.push("arcs stay directed, as the `ogb` package loads this data set".into());
+            if !DIRECTED.iter().any(|known| name.contains(known)) {
+                notes.push(format!(
+                    "`{name}` is no data set of the `ogb` package, so arcs stay as stored; --undirected adds mirror images"
+                ));
+            }
             Direction::Directed
         }
     };
@@ -156,7 +165,8 @@ fn expect_rows(file: &Path, found: usize, expected: usize, because: &str) -> Res
 impl Field for LooseLabel {
     const EXPECTED: &'static str = "a class number";
     fn parse(text: &[u8]) -> Option<Self> {
-        if text.is_empty() {
+        // pandas writes a missing number as nothing, in quotes when it is alone on its line.
+        if text.is_empty() || text == b"\"\"" {
             return Some(LooseLabel(None));
         }
         std::str::from_utf8(text)

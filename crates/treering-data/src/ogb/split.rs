@@ -62,9 +62,9 @@ fn choose(splits: &Path, scheme: Option<&str>) -> Result<Option<PathBuf>> {
         (Some(wanted), _) if schemes.iter().any(|name| name == wanted) => {
             Ok(Some(splits.join(wanted)))
         }
-        (Some(wanted), _) => Err(Fault::MissingMember {
-            name: wanted.to_owned(),
-            available: schemes,
+        (Some(_), _) => Err(Fault::Ambiguous {
+            choices: schemes,
+            flag: "--split-scheme",
         }
         .at(splits)),
         (None, []) => Ok(None),

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::Write;
+use std::path::Path;
 
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
@@ -275,40 +276,56 @@ fn missing_members() {
         npz(&path, &without(small_npz(), name));
         refused(
             &path,
-            &["bad.npz", &format!("`{name}` is missing"), "labels"],
+            &["bad.npz", &format!("`{name}`"), "is missing", "labels"],
         );
     }
     npz(&path, &[]);
     refused(&path, &["`adj_indptr` is missing"]);
 }
 
-/// Gigabytes of zeros in a megabyte: refused by the memory limit before they are unpacked.
+/// Hundreds of megabytes of zeros in less than one: refused by the memory limit before they are unpacked.
 #[test]
 fn zip_bombs() {
     let place = tempfile::tempdir().unwrap();
     let path = place.path().join("bomb.npz");
-    let mut zip = ZipWriter::new(File::create(&path).unwrap());
-    let deflated = SimpleFileOptions::default().compression_method(CompressionMethod::Deflated);
-    for (name, content) in without(small_npz(), "labels") {
-        zip.start_file(format!("{name}.npy"), deflated).unwrap();
-        zip.write_all(&content).unwrap();
-    }
-    zip.start_file("labels.npy", deflated).unwrap();
-    zip.write_all(&npy("'<i8'", "(50000000,)", &[])).unwrap();
-    let zeros = vec![0u8; 1_000_000];
-    (0..400).for_each(|_| zip.write_all(&zeros).unwrap());
-    zip.finish().unwrap();
-    assert!(std::fs::metadata(&path).unwrap().len() < 1_000_000);
+    bomb(&path, "adj_indices", "'<i4'", 100_000_000);
     refused(
         &path,
         &[
             "bomb.npz",
-            "`labels`",
+            "`adj_indices`",
             "400.0 MB",
             "64.0 MB are allowed",
             "--memory",
         ],
     );
+    // Where the number of elements is known beforehand, not even the limit is needed.
+    bomb(&path, "labels", "'<i8'", 50_000_000);
+    refused(
+        &path,
+        &[
+            "bomb.npz",
+            "`labels`",
+            "50000000 elements, but 4 are expected",
+        ],
+    );
+}
+
+/// The small archive with one member that unpacks to 400 MB.
+fn bomb(path: &Path, name: &str, descr: &str, elements: usize) {
+    let mut zip = ZipWriter::new(File::create(path).unwrap());
+    let deflated = SimpleFileOptions::default().compression_method(CompressionMethod::Deflated);
+    for (name, content) in without(small_npz(), name) {
+        zip.start_file(format!("{name}.npy"), deflated).unwrap();
+        zip.write_all(&content).unwrap();
+    }
+    zip.start_file(format!("{name}.npy"), deflated).unwrap();
+    zip.write_all(&npy(descr, &format!("({elements},)"), &[]))
+        .unwrap();
+    let zeros = vec![0u8; 1_000_000];
+    (0..400).for_each(|_| zip.write_all(&zeros).unwrap());
+    zip.finish().unwrap();
+    assert!(std::fs::metadata(path).unwrap().len() < 1_000_000);
 }
 
 #[test]
