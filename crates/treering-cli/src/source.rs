@@ -17,9 +17,9 @@ const DEFAULT: &str = "demo";
 /// Flags that say where data comes from and how to read it.
 #[derive(Args)]
 pub(crate) struct Source {
-    /// A file or folder, or the name of built-in synthetic data (`treering data synth --list`).
-    #[arg(value_name = "DATA", default_value = DEFAULT)]
-    data: String,
+    #[arg(value_name = "DATA", help = concat!("A file or folder, or the name of built-in synthetic data \
+        (`treering data synth --list`) [default: the built-in demo]"))]
+    data: Option<String>,
     /// How large to make built-in data, as a share of its full size.
     #[arg(long, value_name = "SHARE", default_value_t = 1.0)]
     scale: f64,
@@ -103,17 +103,17 @@ impl Source {
         let listener = listener(global.quiet);
         let context = context(global, &*listener);
         let options = self.reading.options();
-        let path = Path::new(&self.data);
+        let named = self.data.as_deref();
+        let path = Path::new(named.unwrap_or_default());
         let tables = options.nodes_file.is_some() || options.edges_file.is_some();
-        let loaded = match (tables, Recipe::preset(&self.data)) {
+        let loaded = match (tables, Recipe::preset(named.unwrap_or(DEFAULT))) {
             (true, _) if path.exists() => read_folder(Some(path), &options, &context)?,
-            // The default is no choice of the caller's.
-            (true, _) if self.data == DEFAULT => read_folder(None, &options, &context)?,
+            (true, _) if named.is_none() => read_folder(None, &options, &context)?,
             (true, _) => return Err(self.unknown()),
             (false, Some(_)) if !path.exists() && self.reading != Reading::default() => {
                 return Err(Failure::input(format!(
                     "{} is built-in data; flags about reading are for files and folders",
-                    self.data
+                    named.unwrap_or(DEFAULT)
                 )));
             }
             // A file or folder goes before a preset of the same name.
@@ -148,14 +148,14 @@ impl Source {
 
     fn unknown(&self) -> Failure {
         let names: Vec<&str> = Recipe::presets().iter().map(|preset| preset.name).collect();
-        let near = nearest(&self.data, names.iter().copied());
+        let data = self.data.as_deref().unwrap_or_default();
+        let near = nearest(data, names.iter().copied());
         let hint = match near.is_empty() {
             true => format!("built-in data is called {}", names.join(", ")),
             false => format!("did you mean {}?", near.join(" or ")),
         };
         Failure::input(format!(
-            "{}: there is no such file, folder or built-in data; {hint}",
-            self.data
+            "{data}: there is no such file, folder or built-in data; {hint}"
         ))
     }
 }

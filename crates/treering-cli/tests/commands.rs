@@ -417,3 +417,124 @@ fn help_completions_and_manual_pages() {
     works(&place, &["man", "pages"]);
     assert!(place.path().join("pages/treering-data-stream.1").exists());
 }
+
+#[cfg(unix)]
+#[test]
+fn force_removes_nothing_that_is_not_ours() {
+    let place = place();
+    let path = |name: &str| place.path().join(name);
+    let convert = |to: &str, refusal: &[&str]| {
+        let arguments = [
+            "data", "convert", "demo", "-o", to, "--force", "--to", "csv",
+        ];
+        match refusal.is_empty() {
+            true => drop(works(&place, &arguments)),
+            false => refused(&place, &arguments, refusal),
+        }
+    };
+    // A folder with names like ours, but not written by us.
+    fs::create_dir_all(path("proj/tasks/2026")).unwrap();
+    fs::write(path("proj/tasks/2026/thesis.tex"), "precious").unwrap();
+    convert("proj", &["did not write", "another place"]);
+    fs::create_dir(path("own")).unwrap();
+    fs::write(path("own/nodes.csv"), "id,label\n").unwrap();
+    convert("own", &["did not write"]);
+    assert!(path("proj/tasks/2026/thesis.tex").exists() && path("own/nodes.csv").exists());
+    // A pipe, and a folder with things in it that cannot be opened.
+    assert!(
+        std::process::Command::new("mkfifo")
+            .arg(path("pipe"))
+            .status()
+            .unwrap()
+            .success()
+    );
+    convert("pipe", &["device, a pipe"]);
+    std::os::unix::fs::symlink("nowhere", path("dangling")).unwrap();
+    convert("fresh", &[]);
+    convert("fresh", &[]);
+    // A link stays a link.
+    std::os::unix::fs::symlink("fresh", path("link")).unwrap();
+    convert("link", &[]);
+    assert!(fs::symlink_metadata(path("link")).unwrap().is_symlink());
+    assert!(path("fresh/graph.json").exists());
+    works(
+        &place,
+        &["data", "stream", "-o", "stream", "--graphs", "csv"],
+    );
+    works(
+        &place,
+        &[
+            "data", "stream", "-o", "stream", "--graphs", "native", "--force",
+        ],
+    );
+    fs::write(path("stream/tasks/notes.txt"), "mine").unwrap();
+    refused(
+        &place,
+        &["data", "stream", "-o", "stream", "--force"],
+        &["did not write"],
+    );
+}
+
+#[test]
+fn a_folder_called_demo_does_not_become_the_default() {
+    let place = place();
+    let built_in = works(&place, &["data", "stats", "--json"]);
+    works(
+        &place,
+        &[
+            "data", "synth", "demo", "--nodes", "500", "--edges", "900", "-o", "demo",
+        ],
+    );
+    assert_eq!(works(&place, &["data", "stats", "--json"]), built_in);
+    assert_ne!(
+        works(&place, &["data", "stats", "demo", "--json"]),
+        built_in
+    );
+}
+
+#[test]
+fn columns_of_numbers_and_first_lines_are_not_guessed_away() {
+    let place = place();
+    fs::write(
+        place.path().join("nodes.csv"),
+        "id,label,f\na,x,n/a\nb,y,2\nc,x,3\n",
+    )
+    .unwrap();
+    fs::write(place.path().join("edges.csv"), "src,dst\na,b\n").unwrap();
+    refused(
+        &place,
+        &["data", "stats", "."],
+        &["nodes.csv", "line 2", "`f`", "`n/a`"],
+    );
+    fs::write(
+        place.path().join("nodes.csv"),
+        "id,label,f\na,x,1\nb,y,2\nc,x,3\n",
+    )
+    .unwrap();
+    fs::write(place.path().join("edges.csv"), "a,b\nb,c\n").unwrap();
+    refused(
+        &place,
+        &["data", "stats", "."],
+        &["edges.csv", "line 1", "names the columns"],
+    );
+}
+
+#[test]
+fn kept_edges_show_in_the_table() {
+    let place = place();
+    let dropped = works(&place, &["data", "stream"]);
+    let kept = works(&place, &["data", "stream", "--keep-inter-task-edges"]);
+    let last = |text: &str| {
+        text.lines()
+            .last()
+            .unwrap()
+            .split_whitespace()
+            .nth(3)
+            .unwrap()
+            .to_owned()
+    };
+    assert_eq!(
+        (last(&dropped).as_str(), last(&kept).as_str()),
+        ("264", "1,800")
+    );
+}

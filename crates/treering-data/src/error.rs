@@ -180,6 +180,8 @@ pub enum Fault {
     Exists,
     /// A folder with files that are not ours to remove.
     NotOurs,
+    /// A device, a pipe or a broken link.
+    NotAFile,
     /// The graph has something that this format cannot hold.
     CannotHold {
         /// What.
@@ -207,7 +209,9 @@ impl Fault {
             io::ErrorKind::NotFound => Fault::NotFound,
             io::ErrorKind::IsADirectory => Fault::IsFolder,
             io::ErrorKind::NotADirectory => Fault::IsFile,
-            io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput => Fault::Damaged {
+            io::ErrorKind::InvalidData
+            | io::ErrorKind::InvalidInput
+            | io::ErrorKind::Unsupported => Fault::Damaged {
                 why: error.to_string(),
             },
             io::ErrorKind::UnexpectedEof => Fault::Damaged {
@@ -233,7 +237,7 @@ impl Fault {
             Fault::Damaged { .. } | Fault::Truncated { .. } => {
                 "Fetch or make the file again; a copy was probably cut short".into()
             }
-            Fault::Empty => "Nodes need at least one row".into(),
+            Fault::Empty => "At least one row is needed".into(),
             Fault::MissingMember { .. } => "Make the file again with it".into(),
             Fault::MissingColumn { flag, .. } => format!("Name the column with {flag}"),
             Fault::ObjectArray => "Pickled data is never opened, because opening it can run any program. In \
@@ -265,6 +269,7 @@ impl Fault {
             Fault::Ambiguous { flag, .. } => format!("Choose one with {flag}"),
             Fault::Version { .. } => "Convert the original data again with this program".into(),
             Fault::Exists => "Name another place, or allow it with --force".into(),
+            Fault::NotAFile => "Name a file or a folder".into(),
             Fault::NotOurs => "Name another place; --force only replaces what this program wrote".into(),
             Fault::CannotHold { instead, .. } => format!("Write it as {instead}"),
         }
@@ -415,6 +420,7 @@ impl fmt::Display for Fault {
                 )
             }
             Fault::Exists => write!(f, "this is already there"),
+            Fault::NotAFile => write!(f, "this is a device, a pipe or a broken link"),
             Fault::NotOurs => write!(f, "this folder holds files that this program did not write"),
             Fault::CannotHold { what, .. } => write!(f, "this format cannot hold {what}"),
         }
@@ -453,8 +459,8 @@ fn listed(names: &[String]) -> String {
     }
 }
 
-/// The beginning of a text that may be anything.
-fn shortened(text: &str) -> String {
+/// The beginning of a text that may be anything, with control characters made visible: for tables and errors.
+pub fn shortened(text: &str) -> String {
     const SHOWN: usize = 60;
     let mut short: String = text
         .chars()

@@ -1,11 +1,12 @@
 //! From raw labels, as files have them, to classes with names.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
+use std::hash::Hash;
 use std::path::Path;
 
-use treering_graph::{Buffer, Labels, NodeNames};
+use treering_graph::{Buffer, Labels, NodeId, NodeNames};
 
-use crate::{Fault, Result};
+use crate::{Fault, Result, Row};
 
 /// Classes from whole numbers: they are ordered by number and named by it, and gaps close up.
 ///
@@ -53,6 +54,20 @@ pub(crate) fn number_labels(
     Labels::new(class_of.into(), names).map_err(|error| Fault::Graph(error).at(file))
 }
 
+/// Wants every class to have a name of its own.
+pub(crate) fn check_class_names(names: &[String], file: &Path) -> Result<()> {
+    match repeated(names) {
+        None => Ok(()),
+        Some((_, second)) => {
+            let text = names[second].clone();
+            let expected = "the name of only one class";
+            Err(Fault::BadValue { text, expected }
+                .at(file)
+                .row(second as u64))
+        }
+    }
+}
+
 /// Names that are just 0, 1, 2, ... are positions.
 pub(crate) fn integer_names(names: Vec<i64>) -> NodeNames {
     if (0i64..)
@@ -86,4 +101,31 @@ pub(crate) fn integer(text: &str) -> Option<i64> {
         _ => false,
     };
     if plain { text.parse().ok() } else { None }
+}
+
+/// Wants every node to have a name of its own.
+pub(crate) fn check_unique(names: &NodeNames, file: &Path) -> Result<()> {
+    let twice = match names {
+        NodeNames::Positions(_) => None,
+        NodeNames::Integers(names) => repeated(names),
+        NodeNames::Texts(names) => repeated(names),
+    };
+    match twice {
+        None => Ok(()),
+        Some((first, second)) => Err(Fault::DuplicateId {
+            id: names.name(NodeId(second as u32)),
+            first: Row::Index(first as u64),
+        }
+        .at(file)
+        .row(second as u64)),
+    }
+}
+
+/// The first item that stands twice, and where it stood before.
+fn repeated<T: Eq + Hash>(items: &[T]) -> Option<(usize, usize)> {
+    let mut seen: HashMap<&T, usize> = HashMap::with_capacity(items.len());
+    items
+        .iter()
+        .enumerate()
+        .find_map(|(at, item)| seen.insert(item, at).map(|first| (first, at)))
 }

@@ -21,7 +21,7 @@ mod synth;
 mod write;
 
 pub use context::{Context, Progress, Silent};
-pub use error::{DataError, Fault, Result, Row, human_bytes};
+pub use error::{DataError, Fault, Result, Row, human_bytes, shortened};
 pub use folder::{Table, is_folder, read_folder, write_folder};
 pub use nearest::nearest;
 pub use random::{Purpose, random};

@@ -69,7 +69,16 @@ pub fn write(
 /// When `path` is there and `force` is off, when it is a folder that holds anything but what this program writes, or when
 /// writing fails. The temporary file is removed then.
 pub fn replace(path: &Path, force: bool, fill: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
+    // A link stays a link: what it points to is replaced.
+    let target = fs::canonicalize(path).ok();
+    let path = target.as_deref().unwrap_or(path);
     let there = fs::symlink_metadata(path).ok();
+    if there
+        .as_ref()
+        .is_some_and(|there| !there.is_file() && !there.is_dir())
+    {
+        return Err(Fault::NotAFile.at(path));
+    }
     if there.is_some() && !force {
         return Err(Fault::Exists.at(path));
     }
@@ -99,14 +108,17 @@ pub fn replace(path: &Path, force: bool, fill: impl FnOnce(&Path) -> Result<()>)
         }
         error
     })?;
-    sync(&partial.path).map_err(|error| Fault::from_io(error).at(path))?;
+    sync_tree(&partial.path).map_err(|error| Fault::from_io(error).at(path))?;
     let fail = |error: std::io::Error| Fault::from_io(error).at(path);
     match there.is_some_and(|there| there.is_dir()) {
         // A folder cannot be renamed over another one, but the two can change places; the old one then goes with `partial`.
         true => exchange(&partial.path, path).map_err(fail)?,
         false => fs::rename(&partial.path, path).map_err(fail)?,
     }
-    sync(parent).map_err(fail)
+    // The folder's own entry; its other files are none of our business.
+    File::open(parent)
+        .and_then(|folder| folder.sync_all())
+        .map_err(fail)
 }
 
 #[cfg(target_os = "linux")]
@@ -121,28 +133,59 @@ fn exchange(a: &Path, b: &Path) -> std::io::Result<()> {
     fs::rename(a, b)
 }
 
-fn sync(path: &Path) -> std::io::Result<()> {
+/// Waits until a file, or a folder that we just wrote with all that is in it, is on the disk.
+fn sync_tree(path: &Path) -> std::io::Result<()> {
     if path.is_dir() {
         for entry in fs::read_dir(path)? {
-            File::open(entry?.path())?.sync_all()?;
+            sync_tree(&entry?.path())?;
         }
     }
     File::open(path)?.sync_all()
 }
 
-/// Whether a folder holds nothing but what this program writes, so that `--force` can never remove anything else.
+/// Whether a folder is empty or was written by this program and holds nothing else, so that `--force` never removes anything that is
+/// not ours.
 fn is_ours(folder: &Path) -> bool {
-    const STEMS: [&str; 6] = ["nodes", "edges", "features", "graph", "stream", "tasks"];
-    let Ok(mut entries) = fs::read_dir(folder) else {
+    let Ok(names) = names_in(folder) else {
         return false;
     };
-    entries.all(|entry| {
-        entry.is_ok_and(|entry| {
-            let name = entry.file_name();
-            let stem = name.to_string_lossy();
-            STEMS.contains(&stem.split('.').next().unwrap_or_default())
+    let marked = |file: &str, format: &str| {
+        let text = fs::read_to_string(folder.join(file)).unwrap_or_default();
+        let json: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
+        json["format"] == format
+    };
+    let stem = |name: &str| name.split('.').next().unwrap_or_default().to_owned();
+    if marked("graph.json", "treering folder") {
+        const STEMS: [&str; 4] = ["graph", "nodes", "edges", "features"];
+        return names
+            .iter()
+            .all(|name| STEMS.contains(&&*stem(name)) && folder.join(name).is_file());
+    }
+    if marked("stream.json", "treering stream") {
+        return names.iter().all(|name| match name.as_str() {
+            "stream.json" | "nodes.csv" => folder.join(name).is_file(),
+            "tasks" => are_tasks(&folder.join(name)),
+            _ => false,
+        });
+    }
+    names.is_empty()
+}
+
+/// Whether a folder holds nothing but graphs called by the numbers of tasks.
+fn are_tasks(folder: &Path) -> bool {
+    names_in(folder).is_ok_and(|names| {
+        names.iter().all(|name| {
+            let path = folder.join(name);
+            let number = name.trim_end_matches(".treering").trim_end_matches(".npz");
+            number.bytes().all(|byte| byte.is_ascii_digit()) && (path.is_file() || is_ours(&path))
         })
     })
+}
+
+fn names_in(folder: &Path) -> std::io::Result<Vec<String>> {
+    fs::read_dir(folder)?
+        .map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()))
+        .collect()
 }
 
 /// Temporary files of this process, for [`discard_partial`].

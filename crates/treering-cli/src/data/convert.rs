@@ -1,6 +1,6 @@
 //! `treering data convert`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use treering_data::{FORMATS, Table, WriteFormat, write};
@@ -12,7 +12,7 @@ use crate::source::{Source, context};
 
 /// Flags of `treering data convert`.
 #[derive(Args)]
-#[command(after_help = layouts())]
+#[command(allow_negative_numbers = true, after_help = layouts())]
 pub(crate) struct Convert {
     /// Where to write: FILE.treering (native), FILE.npz, or a new folder of tables.
     #[arg(short, long, value_name = "PATH")]
@@ -54,6 +54,22 @@ impl Layout {
     }
 }
 
+/// The layout to write: as asked for, or as the ending tells.
+pub(crate) fn format_for(path: &Path, asked: Option<Layout>) -> Result<WriteFormat, Failure> {
+    let ending = path
+        .extension()
+        .and_then(|ending| ending.to_str())
+        .unwrap_or_default();
+    match asked {
+        Some(layout) => Ok(layout.format()),
+        None if ["csv", "parquet", "gz", "json"].contains(&ending) => Err(Failure::input(format!(
+            "{}: tables come as a folder of several files. Name a folder, with --to csv, csv-gz or parquet",
+            path.display()
+        ))),
+        None => Ok(WriteFormat::from_path(path)),
+    }
+}
+
 fn layouts() -> String {
     let mut text = String::from("Layouts that can be read, found out by looking:\n");
     for (name, about) in FORMATS {
@@ -69,9 +85,7 @@ fn layouts() -> String {
 }
 
 pub(crate) fn run(args: &Convert, global: &Global) -> Result<(), Failure> {
-    let format = args
-        .to
-        .map_or_else(|| WriteFormat::from_path(&args.out), Layout::format);
+    let format = format_for(&args.out, args.to)?;
     // Asked before the work, not after it.
     if args.out.exists() && !args.force {
         return Err(treering_data::Fault::Exists.at(&args.out).into());

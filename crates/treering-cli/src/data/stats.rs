@@ -1,7 +1,7 @@
 //! `treering data stats`.
 
 use clap::Args;
-use treering_data::Stats as Figures;
+use treering_data::{Stats as Figures, shortened};
 
 use crate::Global;
 use crate::failure::Failure;
@@ -33,8 +33,10 @@ pub(crate) fn run(args: &Stats, global: &Global, output: &Output) -> Result<(), 
 }
 
 fn describe(figures: &Figures, format: &str) -> String {
-    let mut rows: Vec<(&str, String)> =
-        vec![("name", figures.name.clone()), ("layout", format.into())];
+    let mut rows: Vec<(&str, String)> = vec![
+        ("name", shortened(&figures.name)),
+        ("layout", format.into()),
+    ];
     if let Some(recipe) = &figures.synthetic {
         rows.push(("SYNTHETIC", format!("made up from {recipe}")));
     }
@@ -136,7 +138,7 @@ fn classes(figures: &Figures) -> String {
     for class in figures.classes.iter().take(SHOWN) {
         let share = 100.0 * class.nodes as f64 / figures.nodes as f64;
         listing.add_row([
-            class.name.clone(),
+            shortened(&class.name),
             grouped(class.nodes),
             format!("{share:.1} %"),
         ]);

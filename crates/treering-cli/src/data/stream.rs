@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use treering_data::{ClassOrder, Grouping, InterTask, SplitSource, Stream as Plan, StreamOptions};
+use treering_data::{
+    ClassOrder, Grouping, InterTask, SplitSource, Stream as Plan, StreamOptions, shortened,
+};
 use treering_graph::{Graph, Role};
 
 use super::convert::Layout;
@@ -157,14 +159,18 @@ pub(crate) fn run(args: &Stream, global: &Global, output: &Output) -> Result<(),
 fn describe(plan: &Plan, graph: &Graph) -> String {
     let mut text = String::new();
     if graph.origin().synthetic.is_some() {
-        text.push_str(&format!("{} is SYNTHETIC data\n", graph.origin().name));
+        text.push_str(&format!(
+            "{} is SYNTHETIC data\n",
+            shortened(&graph.origin().name)
+        ));
     }
     let undirected = graph.arcs().is_symmetric();
     let links = if undirected { "edges" } else { "arcs" };
     let header = ["task", "classes", "nodes", links, "train", "val", "test"];
     let mut listing = table(&header, &[0, 2, 3, 4, 5, 6]);
     for task in &plan.tasks {
-        let arcs = graph.arcs().induced(&task.nodes);
+        let nodes = plan.task_nodes(task.id);
+        let arcs = graph.arcs().induced(&nodes);
         let links = match undirected {
             true => (arcs.len() - arcs.loops()) / 2,
             false => arcs.len(),
@@ -175,8 +181,8 @@ fn describe(plan: &Plan, graph: &Graph) -> String {
             .map(|&class| graph.labels().map_or("", |labels| labels.name(class)));
         listing.add_row([
             (task.id.0 + 1).to_string(),
-            classes.collect::<Vec<_>>().join(", "),
-            grouped(task.nodes.len()),
+            classes.map(shortened).collect::<Vec<_>>().join(", "),
+            grouped(nodes.len()),
             grouped(links),
             grouped(task.count(Role::Train)),
             grouped(task.count(Role::Validation)),
@@ -185,7 +191,7 @@ fn describe(plan: &Plan, graph: &Graph) -> String {
     }
     text.push_str(&format!("{}\n", listing.trim_fmt()));
     for dropped in &plan.dropped {
-        let (name, nodes) = (&dropped.class, grouped(dropped.nodes));
+        let (name, nodes) = (shortened(&dropped.class), grouped(dropped.nodes));
         text.push_str(&format!(
             "dropped: class {name} ({nodes} nodes), {}\n",
             dropped.reason.explain()

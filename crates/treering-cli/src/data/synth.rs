@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use treering_data::{FeatureKind, Recipe, WriteFormat, nearest, synthesize, write};
+use treering_data::{FeatureKind, Recipe, nearest, synthesize, write};
 
-use super::convert::Layout;
+use super::convert::{Layout, format_for};
 use crate::Global;
 use crate::failure::Failure;
 use crate::output::{Output, grouped, table};
@@ -77,6 +77,9 @@ struct Changes {
     /// How unequal classes are: sizes fall as rank to the power of minus this; 0 makes them equal.
     #[arg(long)]
     class_skew: Option<f64>,
+    /// Nodes of the last class, exactly.
+    #[arg(long)]
+    last_class: Option<usize>,
     /// Share of edges inside a class.
     #[arg(long)]
     homophily: Option<f64>,
@@ -117,6 +120,7 @@ impl Changes {
         set(&mut recipe.classes, self.classes);
         set(&mut recipe.classes_per_task, self.classes_per_task);
         set(&mut recipe.class_skew, self.class_skew);
+        recipe.last_class = self.last_class.or(recipe.last_class);
         set(&mut recipe.homophily, self.homophily);
         set(&mut recipe.task_share, self.task_share);
         set(&mut recipe.degree_exponent, self.degree_exponent);
@@ -147,12 +151,10 @@ pub(crate) fn run(args: &Synth, global: &Global, output: &Output) -> Result<(), 
     if out.exists() && !args.force {
         return Err(treering_data::Fault::Exists.at(out).into());
     }
+    let format = format_for(out, args.to)?;
     let listener = listener(global.quiet);
     let context = context(global, &*listener);
     let graph = synthesize(&recipe, &context)?;
-    let format = args
-        .to
-        .map_or_else(|| WriteFormat::from_path(out), Layout::format);
     write(&graph, out, format, args.force, &context)?;
     if !global.quiet {
         let (nodes, arcs) = (graph.nodes(), graph.arcs().len());

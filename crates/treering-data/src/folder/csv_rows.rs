@@ -1,7 +1,7 @@
 //! Rows of a table of text: commas, a first line with the names, quotes where needed, packed by gzip or not.
 //!
-//! Text does not say what its columns hold, so the first cell that is not empty decides. That is found out in a
-//! pass of its own ([`columns`]), which normally ends at the second line.
+//! Text does not say what its columns hold, so the first rows decide. That is found out in a short pass of its own
+//! ([`columns`]).
 
 use std::io::{self, BufReader, Read};
 use std::path::Path;
@@ -120,24 +120,43 @@ impl<'a> CsvRows<'a> {
     }
 }
 
-/// The columns of a file, each with what its first cell that is not empty holds.
+/// How many rows decide what a column holds. One is not enough: a column of numbers may begin with `n/a`.
+const DECIDING: usize = 100;
+
+/// The columns of a file, each with what most of its first cells hold that are not empty.
 pub(super) fn columns(path: &Path, exact: bool) -> Result<Vec<Column>> {
     let mut rows = CsvRows::open(path, exact, &Silent)?;
-    let mut kinds = vec![Kind::Empty; rows.names.len()];
-    let mut undecided: Vec<usize> = (0..kinds.len()).collect();
-    while !undecided.is_empty() && rows.next()? {
-        undecided.retain(|&column| {
-            kinds[column] = match rows.cell(column) {
-                Ok(Cell::Text(text)) => kind_of(text),
-                Ok(_) => Kind::Empty,
+    let mut seen = vec![[0usize; 3]; rows.names.len()];
+    let empty = |seen: &[[usize; 3]]| seen.contains(&[0; 3]);
+    let mut row = 0;
+    while (row < DECIDING || empty(&seen)) && rows.next()? {
+        row += 1;
+        for (column, counts) in seen.iter_mut().enumerate() {
+            match rows.cell(column) {
+                Ok(Cell::Text(text)) => match kind_of(text) {
+                    Kind::Number => counts[0] += 1,
+                    Kind::List => counts[1] += 1,
+                    _ => counts[2] += 1,
+                },
+                Ok(_) => {}
                 // Whoever uses the column gets the error with its line.
-                Err(_) => Kind::Text,
-            };
-            kinds[column] == Kind::Empty
-        });
+                Err(_) => counts[2] += 1,
+            }
+        }
     }
-    let named = rows.names.into_iter().zip(kinds);
-    Ok(named.map(|(name, kind)| Column { name, kind }).collect())
+    let kind = |[numbers, lists, texts]: [usize; 3]| match numbers + lists + texts {
+        0 => Kind::Empty,
+        all if 2 * numbers >= all => Kind::Number,
+        all if 2 * lists >= all => Kind::List,
+        _ => Kind::Text,
+    };
+    let named = rows.names.into_iter().zip(seen);
+    Ok(named
+        .map(|(name, counts)| Column {
+            name,
+            kind: kind(counts),
+        })
+        .collect())
 }
 
 fn kind_of(text: &str) -> Kind {

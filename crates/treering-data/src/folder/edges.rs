@@ -5,7 +5,7 @@ use treering_graph::{Arcs, Direction};
 use super::choose::{SOURCE, TARGET, WEIGHT, check_header, check_usable, some_names};
 use super::ids::{Id, Index};
 use super::memory::Ledger;
-use super::table::{Kind, Rows, TableFile};
+use super::table::{Cell, Kind, Rows, TableFile};
 use crate::read::ArcList;
 use crate::{Columns, Context, Fault, ReadOptions, Result};
 
@@ -27,6 +27,7 @@ pub(super) fn read<'a>(
 ) -> Result<Arcs> {
     let path = table.path;
     let mut plan = plan(&table, &options.columns, notes)?;
+    check_first_line(&table, &plan, index)?;
     if options.ignore_weights && plan.weight.take().is_some() {
         notes.push("edge weights were left out".into());
     }
@@ -60,6 +61,20 @@ pub(super) fn read<'a>(
     drop((sources, targets, weights));
     ledger.give_back();
     Ok(arcs)
+}
+
+/// A table whose columns are called like two nodes has no line with names: taken for names, its first edge would be lost.
+fn check_first_line(table: &TableFile<'_>, plan: &Plan, index: &Index<'_>) -> Result<()> {
+    let is_node = |column: usize| {
+        let name = table.columns[column].name.as_str();
+        Id::from_cell(Cell::Text(name)).is_some_and(|id| index.find(&id).is_some())
+    };
+    if table.is_text() && is_node(plan.source) && is_node(plan.target) {
+        let text = table.names().join(",");
+        let expected = "a first line that names the columns";
+        return Err(Fault::BadValue { text, expected }.at(table.path).line(1));
+    }
+    Ok(())
 }
 
 /// The node that a cell names.

@@ -6,11 +6,11 @@
 use std::path::Path;
 
 use treering_graph::{
-    Dense, Direction, Features, Graph, Labels, NodeNames, Origin, Parts, Role, Sparse,
+    Dense, Direction, Features, Graph, GraphError, Labels, NodeNames, Origin, Parts, Role, Sparse,
 };
 
 use super::archive::Npz;
-use crate::labelling::{integer_names, number_labels, text_names};
+use crate::labelling::{check_class_names, check_unique, integer_names, number_labels, text_names};
 use crate::read::{ArcList, Edges, Loaded, ReadOptions, file_stem};
 use crate::{Context, Fault, Result};
 
@@ -52,10 +52,13 @@ pub(crate) fn read_npz(
     };
     let arcs = list
         .build(context, &mut notes)
-        .map_err(|error| error.member(member))?;
+        .map_err(|error| match *error.fault {
+            Fault::Graph(GraphError::BadWeight { .. }) => error.member(name),
+            _ => error.member(member),
+        })?;
     let features = read_features(&mut npz, path, nodes)?;
     let labels = read_labels(&mut npz, path, nodes, &mut notes)?;
-    let names = read_names(&mut npz, nodes, &mut notes)?;
+    let names = read_names(&mut npz, path, nodes, &mut notes)?;
     let split = read_split(&mut npz, nodes)?;
     let origin = read_origin(&mut npz, path)?;
     let graph = Graph::new(Parts {
@@ -215,12 +218,20 @@ fn read_labels(
     npz.expect("labels", nodes, "one for each node")?;
     let numbers: Vec<Option<i64>> = npz.vector::<i64>("labels")?.into_iter().map(Some).collect();
     let names = optional(npz, "class_names", notes, |npz| npz.texts("class_names"))?;
+    if let Some(names) = &names {
+        check_class_names(names, path).map_err(|error| error.member("class_names"))?;
+    }
     number_labels(&numbers, names, path)
         .map(Some)
         .map_err(|error| error.member("labels"))
 }
 
-fn read_names(npz: &mut Npz<'_>, nodes: usize, notes: &mut Vec<String>) -> Result<NodeNames> {
+fn read_names(
+    npz: &mut Npz<'_>,
+    path: &Path,
+    nodes: usize,
+    notes: &mut Vec<String>,
+) -> Result<NodeNames> {
     let names = optional(npz, "node_names", notes, |npz| {
         npz.expect("node_names", nodes, "one for each node")?;
         match npz.texts("node_names") {
@@ -230,7 +241,9 @@ fn read_names(npz: &mut Npz<'_>, nodes: usize, notes: &mut Vec<String>) -> Resul
             texts => texts.map(text_names),
         }
     })?;
-    Ok(names.unwrap_or(NodeNames::Positions(nodes)))
+    let names = names.unwrap_or(NodeNames::Positions(nodes));
+    check_unique(&names, path).map_err(|error| error.member("node_names"))?;
+    Ok(names)
 }
 
 /// A member that may be missing; a pickled one counts as missing, with a note.

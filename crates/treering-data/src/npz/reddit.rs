@@ -7,7 +7,7 @@ use treering_graph::{Direction, Graph, Origin, Parts, Role};
 
 use super::archive::Npz;
 use super::gnn_benchmark::read_dense;
-use crate::labelling::{integer_names, number_labels};
+use crate::labelling::{check_unique, integer_names, number_labels};
 use crate::read::{ArcList, Edges, Loaded, ReadOptions, roles};
 use crate::{Context, Fault, Result};
 
@@ -41,6 +41,7 @@ pub(crate) fn read_reddit(
         false => treering_graph::NodeNames::Positions(nodes),
     };
 
+    check_unique(&names, &data_path).map_err(|error| error.member("node_ids"))?;
     let graph_path = folder.join(GRAPH);
     let mut matrix = Npz::open(&graph_path, context)?;
     let (sources, targets, weights) = read_scipy(&mut matrix, nodes, options.ignore_weights)?;

@@ -169,20 +169,23 @@ pub fn split_counts(nodes: usize) -> (usize, usize, usize) {
 }
 
 impl Stream {
+    /// The nodes of one task's graph: its own, and those of earlier tasks where arcs between tasks are kept.
+    pub fn task_nodes(&self, task: TaskId) -> Vec<NodeId> {
+        let mut nodes = self.tasks[task.index()].nodes.clone();
+        if self.options.inter_task == InterTask::Kept {
+            let earlier = &self.tasks[..task.index()];
+            nodes.extend(earlier.iter().flat_map(|task| &task.nodes));
+        }
+        nodes
+    }
+
     /// The graph of one task. Classes are renumbered by their place in the task, and the split is the task's.
     ///
     /// # Panics
     /// When `graph` is not the graph that the plan was made for.
     pub fn task_graph(&self, graph: &Graph, task: TaskId) -> Graph {
         let current = &self.tasks[task.index()];
-        let mut nodes = current.nodes.clone();
-        if self.options.inter_task == InterTask::Kept {
-            nodes.extend(
-                self.tasks[..task.index()]
-                    .iter()
-                    .flat_map(|earlier| &earlier.nodes),
-            );
-        }
+        let nodes = self.task_nodes(task);
         let mut roles = current.roles.clone();
         roles.resize(nodes.len(), Role::None);
         graph

@@ -159,7 +159,7 @@ fn numbers_out_of_range() {
     member(
         "adj_data",
         vector("<f4", 3, le!(f32: 1, -1, 1)),
-        &["the weight -1"],
+        &["`adj_data`", "the weight -1"],
     );
     member(
         "adj_data",
@@ -254,6 +254,16 @@ fn parts_that_do_not_fit() {
         "split",
         vector("|u1", 4, le!(u8: 0, 1, 2, 9)),
         &["`split`", "row 3", "`9`"],
+    );
+    member(
+        "node_names",
+        npy("'|S1'", "(4,)", b"abca"),
+        &["`node_names`", "row 3", "`a`", "used before (row 0)"],
+    );
+    member(
+        "class_names",
+        npy("'|S1'", "(3,)", b"xyx"),
+        &["`class_names`", "row 2", "`x`", "only one class"],
     );
     member(
         "node_names",
