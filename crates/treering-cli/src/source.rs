@@ -21,7 +21,12 @@ pub(crate) struct Source {
         (`treering data synth --list`) [default: the built-in demo]"))]
     data: Option<String>,
     /// How large to make built-in data, as a share of its full size.
-    #[arg(long, value_name = "SHARE", default_value_t = 1.0)]
+    #[arg(
+        long,
+        value_name = "SHARE",
+        default_value_t = 1.0,
+        allow_negative_numbers = true
+    )]
     scale: f64,
     #[command(flatten)]
     reading: Reading,

@@ -268,6 +268,16 @@ fn wrong_calls_name_the_remedy() {
     );
     refused(&place, &["data", "synth", "--scale", "0"], &["scale"]);
     refused(&place, &["data", "synth", "--scale", "nan"], &["scale"]);
+    refused(
+        &place,
+        &["data", "synth", "--homophily", "-0.5"],
+        &["homophily", "-0.5"],
+    );
+    refused(
+        &place,
+        &["data", "synth", "--seed", "-1"],
+        &["--seed", "'-1'"],
+    );
     refused(&place, &["data", "stats", "--memory", "lots"], &["8GB"]);
     refused(
         &place,

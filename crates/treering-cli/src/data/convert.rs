@@ -12,7 +12,7 @@ use crate::source::{Source, context};
 
 /// Flags of `treering data convert`.
 #[derive(Args)]
-#[command(allow_negative_numbers = true, after_help = layouts())]
+#[command(after_help = layouts())]
 pub(crate) struct Convert {
     /// Where to write: FILE.treering (native), FILE.npz, or a new folder of tables.
     #[arg(short, long, value_name = "PATH")]

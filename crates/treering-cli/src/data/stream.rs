@@ -63,7 +63,7 @@ pub(crate) struct PlanFlags {
     #[arg(long)]
     keep_inter_task_edges: bool,
     /// Seed of everything random.
-    #[arg(long, default_value_t = 0)]
+    #[arg(long, default_value_t = 0, allow_negative_numbers = true)]
     seed: u64,
     /// Seed of the split alone, so that repeats can share a split [default: the seed].
     #[arg(long, value_name = "SEED")]

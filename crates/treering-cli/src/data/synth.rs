@@ -37,10 +37,15 @@ pub(crate) struct Synth {
     #[arg(long)]
     force: bool,
     /// Size as a share of the preset's: scales nodes and edges, keeps features and classes.
-    #[arg(long, value_name = "SHARE", default_value_t = 1.0)]
+    #[arg(
+        long,
+        value_name = "SHARE",
+        default_value_t = 1.0,
+        allow_negative_numbers = true
+    )]
     scale: f64,
     /// Seed of everything random.
-    #[arg(long)]
+    #[arg(long, allow_negative_numbers = true)]
     seed: Option<u64>,
     #[command(flatten)]
     changes: Changes,
@@ -51,49 +56,49 @@ pub(crate) struct Synth {
 #[command(next_help_heading = "Recipe")]
 struct Changes {
     /// Nodes.
-    #[arg(long)]
+    #[arg(long, allow_negative_numbers = true)]
     nodes: Option<usize>,
     /// Undirected edges, or arcs when directed. Exact.
-    #[arg(long)]
+    #[arg(long, allow_negative_numbers = true)]
     edges: Option<u64>,
     /// Make arcs instead of undirected edges.
     #[arg(long, value_name = "BOOL")]
     directed: Option<bool>,
     /// Feature columns.
-    #[arg(long)]
+    #[arg(long, allow_negative_numbers = true)]
     features: Option<usize>,
     /// Kind of features.
     #[arg(long, value_enum)]
     feature_kind: Option<Kind>,
     /// Words of a node, on average, for a bag of words.
-    #[arg(long)]
+    #[arg(long, allow_negative_numbers = true)]
     words_per_node: Option<f64>,
     /// Classes.
-    #[arg(long)]
+    #[arg(long, allow_negative_numbers = true)]
     classes: Option<usize>,
     /// Classes that share a task, for --task-share.
-    #[arg(long)]
+    #[arg(long, allow_negative_numbers = true)]
     classes_per_task: Option<usize>,
     /// How unequal classes are: sizes fall as rank to the power of minus this; 0 makes them equal.
-    #[arg(long)]
+    #[arg(long, allow_negative_numbers = true)]
     class_skew: Option<f64>,
     /// Nodes of the last class, exactly.
-    #[arg(long)]
+    #[arg(long, allow_negative_numbers = true)]
     last_class: Option<usize>,
     /// Share of edges inside a class.
-    #[arg(long)]
+    #[arg(long, allow_negative_numbers = true)]
     homophily: Option<f64>,
     /// Share of edges inside a task, those inside a class counted.
-    #[arg(long)]
+    #[arg(long, allow_negative_numbers = true)]
     task_share: Option<f64>,
     /// Exponent of the degree law, above 2; smaller means larger hubs.
-    #[arg(long)]
+    #[arg(long, allow_negative_numbers = true)]
     degree_exponent: Option<f64>,
     /// Noise of the features; 0 makes all nodes of a class alike.
-    #[arg(long)]
+    #[arg(long, allow_negative_numbers = true)]
     feature_noise: Option<f64>,
     /// Share of nodes without any edge.
-    #[arg(long)]
+    #[arg(long, allow_negative_numbers = true)]
     isolated: Option<f64>,
 }
 
