@@ -8,6 +8,7 @@ mod progress;
 mod source;
 
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::{Parser, Subcommand};
 
@@ -59,10 +60,13 @@ enum Command {
     Man(extras::Man),
 }
 
+/// Set once the user has asked the program to stop.
+static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+
 fn main() -> ExitCode {
     let cli = Cli::parse();
-    // A second Ctrl-C is not waited for: partial files go, then the program.
     let interrupted = ctrlc::set_handler(|| {
+        INTERRUPTED.store(true, Ordering::SeqCst);
         treering_data::discard_partial();
         std::process::exit(130);
     });
@@ -72,6 +76,10 @@ fn main() -> ExitCode {
         .and_then(|()| run(cli));
     match done {
         Ok(()) => ExitCode::SUCCESS,
+        // The work failed because its files are being taken away; whoever does that also ends the program.
+        Err(_) if INTERRUPTED.load(Ordering::SeqCst) => loop {
+            std::thread::park();
+        },
         Err(failure) => failure.report(),
     }
 }

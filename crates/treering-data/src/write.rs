@@ -222,9 +222,18 @@ fn remove(path: &Path) {
     };
 }
 
-/// Removes what unfinished writers of this process have left so far; for a program that is being interrupted.
+/// Removes what unfinished writers of this process have left so far; for a program that is being interrupted. Writers may still be
+/// at work, so it looks again until nothing is left.
 pub fn discard_partial() {
-    if let Ok(all) = PARTIAL.lock() {
+    const TRIES: usize = 50;
+    let Ok(all) = PARTIAL.lock().map(|all| all.clone()) else {
+        return;
+    };
+    for _ in 0..TRIES {
         all.iter().for_each(|path| remove(path));
+        if all.iter().all(|path| fs::symlink_metadata(path).is_err()) {
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(10));
     }
 }
