@@ -17,8 +17,9 @@ const DEFAULT: &str = "demo";
 /// Flags that say where data comes from and how to read it.
 #[derive(Args)]
 pub(crate) struct Source {
-    #[arg(value_name = "DATA", help = concat!("A file or folder, or the name of built-in synthetic data \
-        (`treering data synth --list`) [default: the built-in demo]"))]
+    /// A file or folder, or the name of built-in synthetic data (`treering data synth --list`) [default: the
+    /// built-in demo].
+    #[arg(value_name = "DATA")]
     data: Option<String>,
     /// How large to make built-in data, as a share of its full size.
     #[arg(
@@ -136,6 +137,12 @@ impl Source {
             _ => read(path, &options, &context)?,
         };
         if !global.quiet {
+            if path.exists() && Recipe::preset(named.unwrap_or_default()).is_some() {
+                let name = path.display();
+                eprintln!(
+                    "note: {name} is also the name of built-in data; what lies here was taken"
+                );
+            }
             loaded
                 .notes
                 .iter()

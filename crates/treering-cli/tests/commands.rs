@@ -496,10 +496,9 @@ fn a_folder_called_demo_does_not_become_the_default() {
         ],
     );
     assert_eq!(works(&place, &["data", "stats", "--json"]), built_in);
-    assert_ne!(
-        works(&place, &["data", "stats", "demo", "--json"]),
-        built_in
-    );
+    let output = treering(place.path(), &["data", "stats", "demo", "--json"]);
+    assert_ne!(text(&output.stdout), built_in);
+    assert!(text(&output.stderr).contains("also the name of built-in data"));
 }
 
 #[test]
@@ -546,5 +545,34 @@ fn kept_edges_show_in_the_table() {
     assert_eq!(
         (last(&dropped).as_str(), last(&kept).as_str()),
         ("264", "1,800")
+    );
+}
+
+/// The direction of an OGB data set hangs on its name, also when it is opened from inside.
+#[test]
+fn an_ogb_folder_keeps_its_name_when_opened_as_a_dot() {
+    let place = place();
+    let raw = place.path().join("ogbn_products/raw");
+    fs::create_dir_all(&raw).unwrap();
+    let tables = [
+        ("num-node-list", "2"),
+        ("num-edge-list", "1"),
+        ("edge", "0,1"),
+        ("node-feat", "1\n2"),
+        ("node-label", "0\n0"),
+    ];
+    for (name, content) in tables {
+        fs::write(raw.join(format!("{name}.csv")), format!("{content}\n")).unwrap();
+        let gzip = std::process::Command::new("gzip")
+            .arg(raw.join(format!("{name}.csv")))
+            .status()
+            .unwrap();
+        assert!(gzip.success());
+    }
+    let output = treering(raw.parent().unwrap(), &["data", "stats", ".", "--json"]);
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(
+        (json["name"].as_str(), json["arcs"].as_u64()),
+        (Some("ogbn_products"), Some(2))
     );
 }

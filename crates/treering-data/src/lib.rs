@@ -32,4 +32,4 @@ pub use stream::{
     StreamOptions, Task, split_counts,
 };
 pub use synth::{FeatureKind, Preset, Recipe, RecipeError, SynthError, synthesize};
-pub use write::{WriteFormat, discard_partial, replace, write};
+pub use write::{WriteFormat, check_target, discard_partial, replace, write};

@@ -63,38 +63,55 @@ pub fn write(
     })
 }
 
-/// Lets `fill` make a file or folder under a temporary name, then puts it in place of `path` in one step.
+/// Whether something can be written at `path`: asked before long work, and again by [`replace`].
 ///
 /// # Errors
-/// When `path` is there and `force` is off, when it is a folder that holds anything but what this program writes, or when
-/// writing fails. The temporary file is removed then.
-pub fn replace(path: &Path, force: bool, fill: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
-    // A link stays a link: what it points to is replaced.
-    let target = fs::canonicalize(path).ok();
-    let path = target.as_deref().unwrap_or(path);
-    let there = fs::symlink_metadata(path).ok();
-    if there
-        .as_ref()
-        .is_some_and(|there| !there.is_file() && !there.is_dir())
-    {
-        return Err(Fault::NotAFile.at(path));
+/// When `path` is there and `force` is off, when it is a device or a pipe, when it is a folder that holds anything but what this
+/// program writes, or when the folder that it should lie in is not there.
+pub fn check_target(path: &Path, force: bool) -> Result<()> {
+    if let Ok(there) = fs::symlink_metadata(path) {
+        // What a link points to is what counts; a broken one has nothing to say.
+        let there = if there.is_symlink() {
+            fs::metadata(path).unwrap_or(there)
+        } else {
+            there
+        };
+        if !there.is_file() && !there.is_dir() {
+            return Err(Fault::NotAFile.at(path));
+        }
+        if !force {
+            return Err(Fault::Exists.at(path));
+        }
+        if there.is_dir() && !is_ours(path) {
+            return Err(Fault::NotOurs.at(path));
+        }
     }
-    if there.is_some() && !force {
-        return Err(Fault::Exists.at(path));
+    let parent = parent_of(path);
+    match parent.is_dir() {
+        true => Ok(()),
+        false => Err(Fault::NotFound.at(parent)),
     }
-    if there.as_ref().is_some_and(fs::Metadata::is_dir) && !is_ours(path) {
-        return Err(Fault::NotOurs.at(path));
-    }
-    let Some(name) = path.file_name() else {
-        return Err(Fault::IsFolder.at(path));
-    };
+}
+
+fn parent_of(path: &Path) -> &Path {
     let parent = path
         .parent()
         .filter(|parent| !parent.as_os_str().is_empty());
-    let parent = parent.unwrap_or(Path::new("."));
-    if !parent.exists() {
-        return Err(Fault::NotFound.at(parent));
-    }
+    parent.unwrap_or(Path::new("."))
+}
+
+/// Lets `fill` make a file or folder under a temporary name, then puts it in place of `path` in one step.
+///
+/// # Errors
+/// As [`check_target`], or when writing fails. The temporary file is removed then.
+pub fn replace(path: &Path, force: bool, fill: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
+    check_target(path, force)?;
+    // A link stays a link: what it points to is replaced.
+    let target = fs::canonicalize(path).ok();
+    let path = target.as_deref().unwrap_or(path);
+    let Some(name) = path.file_name() else {
+        return Err(Fault::IsFolder.at(path));
+    };
     let hidden = format!(".{}.{}.partial", name.to_string_lossy(), std::process::id());
     let partial = Partial::new(path.with_file_name(hidden));
     fill(&partial.path).map_err(|mut error| {
@@ -110,13 +127,13 @@ pub fn replace(path: &Path, force: bool, fill: impl FnOnce(&Path) -> Result<()>)
     })?;
     sync_tree(&partial.path).map_err(|error| Fault::from_io(error).at(path))?;
     let fail = |error: std::io::Error| Fault::from_io(error).at(path);
-    match there.is_some_and(|there| there.is_dir()) {
+    match path.is_dir() {
         // A folder cannot be renamed over another one, but the two can change places; the old one then goes with `partial`.
         true => exchange(&partial.path, path).map_err(fail)?,
         false => fs::rename(&partial.path, path).map_err(fail)?,
     }
     // The folder's own entry; its other files are none of our business.
-    File::open(parent)
+    File::open(parent_of(path))
         .and_then(|folder| folder.sync_all())
         .map_err(fail)
 }

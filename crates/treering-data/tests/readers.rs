@@ -430,3 +430,44 @@ fn nothing_is_overwritten_unasked_and_nothing_half_written_stays() {
         .collect();
     assert_eq!(names.len(), 2, "only the file and the folder: {names:?}");
 }
+
+#[test]
+fn a_class_called_nan_survives_every_layout() {
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("nan.npz");
+    npz(
+        &path,
+        &with(
+            small_npz(),
+            "class_names",
+            npy("'|S3'", "(3,)", b"nanb\0\0a\0\0"),
+        ),
+    );
+    let graph = load(&path).unwrap().graph;
+    let context = Context::with_free_memory(&Silent);
+    for (table, name) in [
+        (Table::Csv, "csv"),
+        (Table::CsvGz, "gz"),
+        (Table::Parquet, "parquet"),
+    ] {
+        let folder = place.path().join(name);
+        write(&graph, &folder, WriteFormat::Folder(table), false, &context).unwrap();
+        assert!(load(&folder).unwrap().graph == graph, "{name}");
+    }
+}
+
+#[test]
+fn ogb_labels_that_pandas_left_empty() {
+    let place = tempfile::tempdir().unwrap();
+    let folder = place.path().join("arxiv");
+    ogb(&folder);
+    gz(
+        &folder.join("raw/node-label.csv.gz"),
+        "4.0\n\"\"\n0.0\n\"\"\n",
+    );
+    let graph = load(&folder).unwrap().graph;
+    assert_eq!(
+        graph.labels().unwrap().raw(),
+        [1, Labels::NONE, 0, Labels::NONE]
+    );
+}

@@ -198,6 +198,13 @@ fn parts_that_do_not_fit_are_refused() {
 }
 
 #[test]
+fn weights_whose_sum_is_not_finite_are_refused() {
+    let huge = [3e38f32, 3e38];
+    let built = build_arcs(2, &[0, 0], &[1, 1], Some(&huge), Direction::Directed);
+    assert!(matches!(built, Err(GraphError::BadWeight { .. })));
+}
+
+#[test]
 fn bad_arcs_are_refused_with_their_place() {
     let build = |s: &[u32], t: &[u32], w: Option<&[f32]>| {
         build_arcs(2, s, t, w, Direction::Directed).map(|_| ())

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use treering_data::{FORMATS, Table, WriteFormat, write};
+use treering_data::{FORMATS, Table, WriteFormat, check_target, write};
 
 use crate::Global;
 use crate::failure::Failure;
@@ -87,9 +87,7 @@ fn layouts() -> String {
 pub(crate) fn run(args: &Convert, global: &Global) -> Result<(), Failure> {
     let format = format_for(&args.out, args.to)?;
     // Asked before the work, not after it.
-    if args.out.exists() && !args.force {
-        return Err(treering_data::Fault::Exists.at(&args.out).into());
-    }
+    check_target(&args.out, args.force)?;
     let loaded = args.source.load(global)?;
     let listener = listener(global.quiet);
     write(

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use treering_data::{
-    ClassOrder, Grouping, InterTask, SplitSource, Stream as Plan, StreamOptions, shortened,
+    ClassOrder, Grouping, InterTask, SplitSource, Stream as Plan, StreamOptions, check_target,
+    shortened,
 };
 use treering_graph::{Graph, Role};
 
@@ -121,12 +122,8 @@ fn names_of(list: &str) -> Vec<String> {
 }
 
 pub(crate) fn run(args: &Stream, global: &Global, output: &Output) -> Result<(), Failure> {
-    if let Some(folder) = args
-        .out
-        .as_ref()
-        .filter(|folder| folder.exists() && !args.force)
-    {
-        return Err(treering_data::Fault::Exists.at(folder).into());
+    if let Some(folder) = &args.out {
+        check_target(folder, args.force)?;
     }
     if args.plan.keep_inter_task_edges && matches!(args.graphs, Some(Layout::Npz)) {
         return Err(Failure::input(

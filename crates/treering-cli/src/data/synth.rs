@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use treering_data::{FeatureKind, Recipe, nearest, synthesize, write};
+use treering_data::{FeatureKind, Recipe, check_target, nearest, synthesize, write};
 
 use super::convert::{Layout, format_for};
 use crate::Global;
@@ -153,9 +153,7 @@ pub(crate) fn run(args: &Synth, global: &Global, output: &Output) -> Result<(), 
     let Some(out) = &args.out else {
         return output.json(&recipe);
     };
-    if out.exists() && !args.force {
-        return Err(treering_data::Fault::Exists.at(out).into());
-    }
+    check_target(out, args.force)?;
     let format = format_for(out, args.to)?;
     let listener = listener(global.quiet);
     let context = context(global, &*listener);

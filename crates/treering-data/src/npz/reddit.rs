@@ -8,7 +8,7 @@ use treering_graph::{Direction, Graph, Origin, Parts, Role};
 use super::archive::Npz;
 use super::gnn_benchmark::read_dense;
 use crate::labelling::{check_unique, integer_names, number_labels};
-use crate::read::{ArcList, Edges, Loaded, ReadOptions, roles};
+use crate::read::{ArcList, Edges, Loaded, ReadOptions};
 use crate::{Context, Fault, Result};
 
 const DATA: &str = "reddit_data.npz";
@@ -81,18 +81,16 @@ pub(crate) fn read_reddit(
 fn read_types(data: &mut Npz<'_>, nodes: usize) -> Result<Vec<Role>> {
     data.expect("node_types", nodes, "one for each label")?;
     let types = data.vector::<u8>("node_types")?;
-    let unknown = types.iter().position(|kind| !(1..=3).contains(kind));
-    match (unknown, roles(&types)) {
-        (None, Ok(roles)) => Ok(roles),
-        (row, _) => {
-            let row = row.unwrap_or(0);
-            let text = types[row].to_string();
-            let expected = "1 (train), 2 (validation) or 3 (test)";
-            Err(data
-                .error("node_types", Fault::BadValue { text, expected })
-                .row(row as u64))
-        }
+    if let Some(row) = types.iter().position(|kind| !(1..=3).contains(kind)) {
+        let text = types[row].to_string();
+        let expected = "1 (train), 2 (validation) or 3 (test)";
+        let error = data.error("node_types", Fault::BadValue { text, expected });
+        return Err(error.row(row as u64));
     }
+    Ok(types
+        .iter()
+        .map(|&kind| Role::ALL[usize::from(kind)])
+        .collect())
 }
 
 /// Sources, targets and weights of a matrix that scipy saved as csr, csc or coo; entry (i, j) is the arc i -> j.

@@ -392,3 +392,27 @@ fn reddit_parts_that_do_not_fit() {
     std::fs::remove_file(&graph).unwrap();
     refused(&folder, &["reddit_graph.npz", "no such file"]);
 }
+
+#[test]
+fn reddit_node_types_count_from_one() {
+    let place = tempfile::tempdir().unwrap();
+    let folder = place.path().join("reddit");
+    reddit(&folder);
+    let feature = npy("'<f4'", "(4, 1)", &le!(f32: 1, 2, 3, 4));
+    let data = [
+        ("feature", feature),
+        ("label", vector("<i4", 4, le!(i32: 1, 0, 1, 1))),
+        ("node_types", vector("<i4", 4, le!(i32: 1, 0, 1, 2))),
+    ];
+    npz(&folder.join("reddit_data.npz"), &data);
+    refused(
+        &folder,
+        &[
+            "reddit_data.npz",
+            "`node_types`",
+            "row 1",
+            "`0`",
+            "1 (train)",
+        ],
+    );
+}
