@@ -37,3 +37,9 @@ pub fn peak_memory() -> u64 {
         .and_then(|rest| rest.trim().strip_suffix("kB")?.trim().parse::<u64>().ok())
         .map_or(0, |kibibytes| kibibytes * 1024)
 }
+
+/// Processor seconds that all threads of this process have used so far.
+pub fn cpu_seconds() -> f64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
+}

@@ -186,8 +186,8 @@ impl Arcs {
         Self::trusted(offsets.into(), sources.into(), weights.map(Buffer::from))
     }
 
-    /// The arcs for which `keep(target, source)` holds, in the same order.
-    pub fn filtered(&self, keep: impl Fn(usize, usize) -> bool) -> Arcs {
+    /// The arcs for which `keep(target, source)` holds, in the same order; it is asked once per arc, in order.
+    pub fn filtered(&self, mut keep: impl FnMut(usize, usize) -> bool) -> Arcs {
         let mut offsets = vec![0u64; self.nodes() + 1];
         let mut sources = Vec::new();
         let mut weights = self.weights().map(|_| Vec::new());

@@ -156,6 +156,15 @@ impl Graph {
         })
     }
 
+    /// The same graph without labels and split.
+    pub fn unlabelled(self) -> Graph {
+        Graph {
+            labels: None,
+            split: None,
+            ..self
+        }
+    }
+
     /// The sub-graph on `nodes`, in that order, with every arc between two of them. The position of a node in `nodes` is
     /// its id in the sub-graph, so `nodes` is the map back.
     ///

@@ -1,0 +1,101 @@
+//! The accuracy matrix M[t][j], on task j after learning task t, and what is read off it.
+
+use serde::Serialize;
+
+/// Accuracies in percent; row t has t + 1 entries. Nothing in here is rounded.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(transparent)]
+pub struct Matrix {
+    rows: Vec<Vec<f64>>,
+}
+
+impl Matrix {
+    /// Takes rows of 1, 2, 3, ... entries.
+    ///
+    /// # Panics
+    /// When a row has another length.
+    pub fn new(rows: Vec<Vec<f64>>) -> Self {
+        for (stage, row) in rows.iter().enumerate() {
+            assert_eq!(row.len(), stage + 1, "row {stage} of an accuracy matrix");
+        }
+        Matrix { rows }
+    }
+
+    /// The rows.
+    pub fn rows(&self) -> &[Vec<f64>] {
+        &self.rows
+    }
+
+    /// Average accuracy after the last task.
+    ///
+    /// # Example
+    /// ```
+    /// use treering_eval::Matrix;
+    /// let matrix = Matrix::new(vec![vec![90.0], vec![70.0, 80.0]]);
+    /// assert_eq!(matrix.average_accuracy(), Some(75.0));
+    /// assert_eq!(matrix.average_forgetting(), Some(-20.0));
+    /// ```
+    pub fn average_accuracy(&self) -> Option<f64> {
+        self.rows.last().map(|row| mean(row))
+    }
+
+    /// Average forgetting: how far every task but the last has moved since it was learned. Negative is worse; none for one task.
+    pub fn average_forgetting(&self) -> Option<f64> {
+        let last = self.rows.last().filter(|row| row.len() > 1)?;
+        let moved: Vec<f64> = (0..last.len() - 1)
+            .map(|task| last[task] - self.rows[task][task])
+            .collect();
+        Some(mean(&moved))
+    }
+
+    /// The mean of every row: how accuracy develops.
+    pub fn learning_curve(&self) -> Vec<f64> {
+        self.rows.iter().map(|row| mean(row)).collect()
+    }
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// The mean over classes of the share of right answers, in percent. Classes without a node do not count.
+///
+/// # Arguments
+/// * `right`: for every node its class and whether the answer was right.
+///
+/// # Example
+/// ```
+/// let right = [(0, true), (0, true), (0, true), (1, false)];
+/// assert_eq!(treering_eval::balanced_accuracy(2, right), Some(50.0));
+/// ```
+pub fn balanced_accuracy(
+    classes: usize,
+    right: impl IntoIterator<Item = (usize, bool)>,
+) -> Option<f64> {
+    let mut counts = vec![(0usize, 0usize); classes];
+    for (class, right) in right {
+        counts[class].0 += usize::from(right);
+        counts[class].1 += 1;
+    }
+    let shares: Vec<f64> = counts
+        .iter()
+        .filter(|(_, all)| *all > 0)
+        .map(|&(right, all)| 100.0 * right as f64 / all as f64)
+        .collect();
+    (!shares.is_empty()).then(|| mean(&shares))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Matrix;
+
+    #[test]
+    fn a_matrix_by_hand() {
+        let matrix = Matrix::new(vec![vec![100.0], vec![50.0, 90.0], vec![40.0, 95.0, 60.0]]);
+        assert_eq!(matrix.average_accuracy(), Some(65.0));
+        assert_eq!(matrix.average_forgetting(), Some((-60.0 + 5.0) / 2.0));
+        assert_eq!(matrix.learning_curve(), [100.0, 70.0, 65.0]);
+        assert_eq!(Matrix::new(vec![vec![1.0]]).average_forgetting(), None);
+        assert_eq!(Matrix::new(Vec::new()).average_accuracy(), None);
+    }
+}

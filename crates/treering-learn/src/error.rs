@@ -1,0 +1,80 @@
+//! What can be wrong with a task, a query or a parameter.
+
+/// Why learning or answering is refused.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum LearnError {
+    /// A graph without labels.
+    #[error("the graph has no labelled node; learning needs a class for some nodes")]
+    NoClasses,
+    /// Nothing to learn a class from.
+    #[error("class {0} has no train node; give it at least one, or leave the class out")]
+    NoTrainNodes(String),
+    /// Features of another width.
+    #[error(
+        "the graph has {found} feature columns, the model was learned on {expected}; bring the same columns in the same order"
+    )]
+    Width {
+        /// Here.
+        found: usize,
+        /// In the model.
+        expected: usize,
+    },
+    /// No columns.
+    #[error("the graph has no feature columns; a learner needs at least one")]
+    NoFeatures,
+    /// Nothing learned yet.
+    #[error("nothing has been learned yet; learn a task first")]
+    Nothing,
+    /// A parameter outside its range.
+    #[error("{name} is {value}; it has to be {allowed}")]
+    Parameter {
+        /// Which.
+        name: &'static str,
+        /// Found.
+        value: String,
+        /// The remedy.
+        allowed: &'static str,
+    },
+    /// The first head does not fit.
+    #[error(
+        "without heads of their own, tasks use that of the first task, which has {first} classes; this one has {here}"
+    )]
+    SharedHead {
+        /// Classes of the first task.
+        first: usize,
+        /// Classes of this task.
+        here: usize,
+    },
+    /// A node outside the graph.
+    #[error("node {node} is not in the graph, which has {nodes} nodes")]
+    NoSuchNode {
+        /// Which.
+        node: u32,
+        /// How many there are.
+        nodes: usize,
+    },
+    /// Groups of another length.
+    #[error("{groups} group numbers for {nodes} nodes")]
+    Groups {
+        /// Found.
+        groups: usize,
+        /// Needed.
+        nodes: usize,
+    },
+    /// A stage that was never reached.
+    #[error("the query asks for the stage after {seen} tasks, of {learned} learned")]
+    Stage {
+        /// Asked for.
+        seen: usize,
+        /// There are.
+        learned: usize,
+    },
+    /// Training went out of bounds.
+    #[error(
+        "training gave numbers that are not finite ({what}); features of very large values need scaling, or the learning rate is too high"
+    )]
+    Diverged {
+        /// Where.
+        what: &'static str,
+    },
+}

@@ -1,0 +1,342 @@
+//! A task's features as a network reads them: X, and X^T beside it where X is sparse.
+//!
+//! Columns that are zero on the whole task are left out. Their weights get no gradient but the decay, so training
+//! touches only what the task has; on bag-of-words features that is a sixth of all columns or less.
+
+use faer::MatRef;
+use rayon::prelude::*;
+use treering_graph::{Features, Sparse};
+
+use super::dense::{Into, product, view};
+use super::kernels::add_scaled;
+use super::number::Number;
+
+/// Rows or columns that one thread works on at a time.
+const PIECE: usize = 64;
+
+/// The features of one task.
+pub struct Inputs<T> {
+    rows: usize,
+    /// The columns that are not zero everywhere, ascending.
+    present: Vec<u32>,
+    stored: Stored<T>,
+}
+
+enum Stored<T> {
+    /// Row by row, every column present.
+    Dense(Vec<T>),
+    /// By rows and by columns; columns counted among those present.
+    Sparse { rows: Lists<T>, columns: Lists<T> },
+}
+
+/// Compressed lists of (index, value).
+struct Lists<T> {
+    offsets: Vec<usize>,
+    indices: Vec<u32>,
+    values: Vec<T>,
+}
+
+impl<T: Copy> Lists<T> {
+    fn of(&self, list: usize) -> impl Iterator<Item = (usize, T)> + '_ {
+        let range = self.offsets[list]..self.offsets[list + 1];
+        let indices = self.indices[range.clone()].iter();
+        indices
+            .map(|&index| index as usize)
+            .zip(self.values[range].iter().copied())
+    }
+}
+
+impl<T: Number> Inputs<T> {
+    /// Takes what is present of a task's features.
+    pub fn new(features: &Features) -> Self {
+        match features {
+            Features::Dense(dense) => Inputs {
+                rows: dense.rows(),
+                present: (0..dense.columns() as u32).collect(),
+                stored: Stored::Dense(dense.values().iter().map(|&x| number(x)).collect()),
+            },
+            Features::Sparse(sparse) => Self::sparse(sparse),
+        }
+    }
+
+    fn sparse(sparse: &Sparse) -> Self {
+        let mut counts = vec![0usize; sparse.columns()];
+        for &column in sparse.indices() {
+            counts[column as usize] += 1;
+        }
+        let present: Vec<u32> = (0..sparse.columns() as u32)
+            .filter(|&column| counts[column as usize] > 0)
+            .collect();
+        let mut place = vec![0u32; sparse.columns()];
+        let mut offsets = vec![0usize];
+        for (at, &column) in present.iter().enumerate() {
+            place[column as usize] = at as u32;
+            offsets.push(offsets[at] + counts[column as usize]);
+        }
+        let mut next = offsets.clone();
+        let mut columns = Lists {
+            offsets,
+            indices: vec![0; sparse.indices().len()],
+            values: vec![T::ZERO; sparse.indices().len()],
+        };
+        let mut rows = Lists {
+            offsets: vec![0],
+            indices: Vec::with_capacity(sparse.indices().len()),
+            values: Vec::with_capacity(sparse.indices().len()),
+        };
+        for row in 0..sparse.rows() {
+            let (found, values) = sparse.row(row);
+            for (&column, &value) in found.iter().zip(values) {
+                let column = place[column as usize];
+                let at = &mut next[column as usize];
+                columns.indices[*at] = row as u32;
+                columns.values[*at] = number(value);
+                *at += 1;
+                rows.indices.push(column);
+                rows.values.push(number(value));
+            }
+            rows.offsets.push(rows.indices.len());
+        }
+        Inputs {
+            rows: sparse.rows(),
+            present,
+            stored: Stored::Sparse { rows, columns },
+        }
+    }
+
+    /// The number of nodes.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// The columns that are not zero everywhere, ascending.
+    pub fn present(&self) -> &[u32] {
+        &self.present
+    }
+
+    /// Stored entries.
+    pub fn entries(&self) -> usize {
+        match &self.stored {
+            Stored::Dense(values) => values.len(),
+            Stored::Sparse { rows, .. } => rows.values.len(),
+        }
+    }
+
+    /// The values row by row, where they are stored so.
+    pub fn dense(&self) -> Option<&[T]> {
+        match &self.stored {
+            Stored::Dense(values) => Some(values),
+            Stored::Sparse { .. } => None,
+        }
+    }
+
+    /// out = X w, with `w` one row of `width` per present column. Columns whose `kept` is false count as zero.
+    pub fn times(&self, w: &[T], width: usize, kept: Option<&[bool]>, out: &mut Vec<T>) {
+        out.resize(self.rows * width, T::ZERO);
+        match &self.stored {
+            Stored::Dense(x) => {
+                let masked = kept.map(|kept| mask_rows(w, width, kept));
+                let w = view(masked.as_deref().unwrap_or(w), self.present.len(), width);
+                product(
+                    out,
+                    Into::Replace,
+                    view(x, self.rows, self.present.len()),
+                    w,
+                );
+            }
+            Stored::Sparse { rows, .. } => {
+                let keep = |column: usize| kept.is_none_or(|kept| kept[column]);
+                out.fill(T::ZERO);
+                gather(
+                    rows,
+                    width,
+                    out,
+                    |_| true,
+                    |column| keep(column).then(|| &w[column * width..]),
+                );
+            }
+        }
+    }
+
+    /// out (+)= X^T g, one row of `width` per present column. Columns whose `kept` is false count as zero.
+    pub fn transposed_times(
+        &self,
+        g: &[T],
+        width: usize,
+        kept: Option<&[bool]>,
+        into: Into,
+        out: &mut Vec<T>,
+    ) {
+        out.resize(self.present.len() * width, T::ZERO);
+        match &self.stored {
+            Stored::Dense(x) => {
+                let x = view(x, self.rows, self.present.len());
+                transposed_product(x, view(g, self.rows, width), kept, into, out);
+            }
+            Stored::Sparse { columns, .. } => {
+                if into == Into::Replace {
+                    out.fill(T::ZERO);
+                }
+                let keep = |column: usize| kept.is_none_or(|kept| kept[column]);
+                gather(columns, width, out, keep, |row| Some(&g[row * width..]));
+            }
+        }
+    }
+}
+
+/// Rows of `w` whose `kept` is false, zeroed.
+fn mask_rows<T: Number>(w: &[T], width: usize, kept: &[bool]) -> Vec<T> {
+    let mut masked = w.to_vec();
+    for (row, _) in masked
+        .chunks_mut(width)
+        .zip(kept)
+        .filter(|(_, kept)| !**kept)
+    {
+        row.fill(T::ZERO);
+    }
+    masked
+}
+
+fn number<T: Number>(value: f32) -> T {
+    T::from_f64(f64::from(value))
+}
+
+/// out (+)= X^T g with rows of the result whose `kept` is false left out.
+pub(super) fn transposed_product<T: Number>(
+    x: MatRef<'_, T>,
+    g: MatRef<'_, T>,
+    kept: Option<&[bool]>,
+    into: Into,
+    out: &mut [T],
+) {
+    let Some(kept) = kept else {
+        return product(out, into, x.transpose(), g);
+    };
+    let mut all = vec![T::ZERO; out.len()];
+    product(&mut all, Into::Replace, x.transpose(), g);
+    let rows = out.chunks_mut(g.ncols()).zip(all.chunks(g.ncols()));
+    for ((out, row), &kept) in rows.zip(kept) {
+        if into == Into::Replace {
+            out.fill(T::ZERO);
+        }
+        if kept {
+            add_scaled(out, T::ONE, row);
+        }
+    }
+}
+
+/// out_list += sum over the list's entries of value x row(index), for the lists that are wanted.
+fn gather<'a, T: Number>(
+    lists: &Lists<T>,
+    width: usize,
+    out: &mut [T],
+    wanted: impl Fn(usize) -> bool + Sync,
+    row: impl Fn(usize) -> Option<&'a [T]> + Sync,
+) {
+    let pieces = out.par_chunks_mut(PIECE * width).enumerate();
+    pieces.for_each(|(piece, out)| {
+        for (at, out) in out.chunks_mut(width).enumerate() {
+            let list = piece * PIECE + at;
+            match width {
+                _ if !wanted(list) => {}
+                1 => gather_narrow::<T, 1>(lists, list, out, &row),
+                2 => gather_narrow::<T, 2>(lists, list, out, &row),
+                3 => gather_narrow::<T, 3>(lists, list, out, &row),
+                4 => gather_narrow::<T, 4>(lists, list, out, &row),
+                _ => gather_wide(lists, list, out, &row),
+            }
+        }
+    });
+}
+
+/// Sums that stay in registers.
+fn gather_narrow<'a, T: Number, const W: usize>(
+    lists: &Lists<T>,
+    list: usize,
+    out: &mut [T],
+    row: &impl Fn(usize) -> Option<&'a [T]>,
+) {
+    let mut sums = [T::ZERO; W];
+    sums.copy_from_slice(out);
+    for (index, value) in lists.of(list) {
+        if let Some(from) = row(index).and_then(|from| from.first_chunk::<W>()) {
+            for lane in 0..W {
+                sums[lane] += value * from[lane];
+            }
+        }
+    }
+    out.copy_from_slice(&sums);
+}
+
+fn gather_wide<'a, T: Number>(
+    lists: &Lists<T>,
+    list: usize,
+    out: &mut [T],
+    row: &impl Fn(usize) -> Option<&'a [T]>,
+) {
+    for (index, value) in lists.of(list) {
+        if let Some(from) = row(index) {
+            add_scaled(out, value, from);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use treering_graph::{Dense, Features, Sparse};
+
+    use super::{Inputs, Into};
+
+    fn matrix() -> impl Strategy<Value = (usize, usize, Vec<f32>)> {
+        (1usize..90, 1usize..9).prop_flat_map(|(rows, columns)| {
+            let entry = prop_oneof![3 => Just(0f32), 1 => -2f32..2.0];
+            (
+                Just(rows),
+                Just(columns),
+                proptest::collection::vec(entry, rows * columns),
+            )
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn products_equal_the_dense_ones((rows, columns, x) in matrix(), width in 1usize..7, mask in any::<u16>()) {
+            let w: Vec<f64> = (0..columns * width).map(|i| (i % 7) as f64 - 3.0).collect();
+            let g: Vec<f64> = (0..rows * width).map(|i| (i % 5) as f64 - 2.0).collect();
+            let at = |r: usize, c: usize| f64::from(x[r * columns + c]);
+            let mut sparse = (vec![0u64], Vec::new(), Vec::new());
+            for r in 0..rows {
+                for c in (0..columns).filter(|c| x[r * columns + c] != 0.0) {
+                    sparse.1.push(c as u32);
+                    sparse.2.push(x[r * columns + c]);
+                }
+                sparse.0.push(sparse.1.len() as u64);
+            }
+            let sparse = Sparse::new(columns, sparse.0.into(), sparse.1.into(), sparse.2.into()).unwrap();
+            let dense = Dense::new(rows, columns, x.clone().into()).unwrap();
+            for features in [Features::Sparse(sparse), Features::Dense(dense)] {
+                let inputs = Inputs::<f64>::new(&features);
+                let present = inputs.present();
+                let short: Vec<f64> = present.iter().flat_map(|&c| w[c as usize * width..][..width].to_vec()).collect();
+                let kept: Vec<bool> = present.iter().map(|c| mask >> c & 1 == 1).collect();
+                let mut out = Vec::new();
+                inputs.times(&short, width, Some(&kept), &mut out);
+                for r in 0..rows {
+                    for j in 0..width {
+                        let right: f64 = (0..columns).filter(|c| mask >> c & 1 == 1).map(|c| at(r, c) * w[c * width + j]).sum();
+                        prop_assert!((out[r * width + j] - right).abs() < 1e-9);
+                    }
+                }
+                let mut back = vec![1.0; present.len() * width];
+                inputs.transposed_times(&g, width, None, Into::Add, &mut back);
+                for (p, &c) in present.iter().enumerate() {
+                    for j in 0..width {
+                        let right: f64 = (0..rows).map(|r| at(r, c as usize) * g[r * width + j]).sum();
+                        prop_assert!((back[p * width + j] - 1.0 - right).abs() < 1e-9);
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,12 @@
+//! What networks are made of here: dense products, Adam, inputs, the frozen backbone and its contrastive training.
+
+pub mod adam;
+pub mod backbone;
+pub mod contrast;
+pub mod dense;
+pub mod inputs;
+pub(crate) mod kernels;
+mod lanes;
+pub mod number;
+pub mod pretrain;
+mod views;

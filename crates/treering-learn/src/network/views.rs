@@ -1,0 +1,160 @@
+//! The two views that contrastive training compares: the graph as it is, and one with arcs and feature columns missing.
+
+use rand::RngExt;
+use rand::seq::index::sample;
+use rand_chacha::ChaCha8Rng;
+use treering_graph::{Arcs, Propagation, Side};
+
+use super::backbone::pick;
+use super::dense::{Into, product, view};
+use super::inputs::{Inputs, transposed_product};
+use super::number::Number;
+use super::pretrain::{Contrastive, EdgeMask};
+
+/// One view of a task's graph.
+pub(super) struct View<'a, T> {
+    propagation: Propagation<'a>,
+    /// Which of the present columns are seen; all of them without.
+    kept: Option<Vec<bool>>,
+    /// S^hops X, where X is dense and narrower than the hidden layer. Masks act on columns, so they can wait.
+    smooth: Option<Vec<T>>,
+    hops: usize,
+}
+
+impl<'a, T: Number> View<'a, T> {
+    pub(super) fn new(
+        arcs: &'a Arcs,
+        kept: Option<Vec<bool>>,
+        inputs: &Inputs<T>,
+        hidden: usize,
+        hops: usize,
+    ) -> Self {
+        let propagation = Propagation::new(arcs);
+        let columns = inputs.present().len();
+        let smooth = inputs
+            .dense()
+            .filter(|_| columns < hidden)
+            .map(|x| propagation.smooth(Side::Forward, x, columns, hops));
+        View {
+            propagation,
+            kept,
+            smooth,
+            hops,
+        }
+    }
+
+    /// S^hops X W1 on `rows`, or on all without; `first` holds the rows of W1 for the present columns.
+    pub(super) fn hidden(
+        &self,
+        inputs: &Inputs<T>,
+        first: &[T],
+        hidden: usize,
+        rows: Option<&[usize]>,
+    ) -> Vec<T> {
+        let columns = inputs.present().len();
+        if let Some(smooth) = &self.smooth {
+            let seen = self.seen(smooth, columns, rows);
+            let mut out = vec![T::ZERO; seen.len() / columns.max(1) * hidden];
+            let seen = view(&seen, out.len() / hidden, columns);
+            product(&mut out, Into::Replace, seen, view(first, columns, hidden));
+            return out;
+        }
+        let mut projected = Vec::new();
+        inputs.times(first, hidden, self.kept.as_deref(), &mut projected);
+        let smooth = self
+            .propagation
+            .smooth(Side::Forward, &projected, hidden, self.hops);
+        match rows {
+            None => smooth,
+            Some(rows) => pick(&smooth, hidden, rows),
+        }
+    }
+
+    /// Adds the gradient of W1's present rows, given that of [`View::hidden`].
+    pub(super) fn back(
+        &self,
+        inputs: &Inputs<T>,
+        gradient: &[T],
+        hidden: usize,
+        rows: Option<&[usize]>,
+        into: &mut Vec<T>,
+    ) {
+        let columns = inputs.present().len();
+        if let Some(smooth) = &self.smooth {
+            let seen = self.seen(smooth, columns, rows);
+            let count = gradient.len() / hidden;
+            let gradient = view(gradient, count, hidden);
+            return transposed_product(
+                view(&seen, count, columns),
+                gradient,
+                None,
+                Into::Add,
+                into,
+            );
+        }
+        let mut all = Vec::new();
+        let gradient = match rows {
+            None => gradient,
+            Some(rows) => {
+                all.resize(inputs.rows() * hidden, T::ZERO);
+                for (&row, from) in rows.iter().zip(gradient.chunks(hidden)) {
+                    all[row * hidden..(row + 1) * hidden].copy_from_slice(from);
+                }
+                &all
+            }
+        };
+        let back = self
+            .propagation
+            .smooth(Side::Transposed, gradient, hidden, self.hops);
+        inputs.transposed_times(&back, hidden, self.kept.as_deref(), Into::Add, into);
+    }
+
+    /// The chosen rows of S^hops X with masked columns zeroed.
+    fn seen(&self, smooth: &[T], columns: usize, rows: Option<&[usize]>) -> Vec<T> {
+        let mut seen = match rows {
+            None => smooth.to_vec(),
+            Some(rows) => pick(smooth, columns, rows),
+        };
+        if let Some(kept) = &self.kept {
+            for row in seen.chunks_mut(columns) {
+                for (value, _) in row.iter_mut().zip(kept).filter(|(_, kept)| !**kept) {
+                    *value = T::ZERO;
+                }
+            }
+        }
+        seen
+    }
+}
+
+/// Arcs with a share of them removed. One loop per node counts as an arc that may be drawn but is never removed, as the published
+/// method has it; the two directions of an edge fall independently.
+pub(super) fn fewer_arcs(arcs: &Arcs, options: &Contrastive, random: &mut ChaCha8Rng) -> Arcs {
+    let mut removed = vec![false; arcs.len()];
+    match options.edge_mask {
+        EdgeMask::FixedCount => {
+            let all = arcs.len() + arcs.nodes();
+            let count = (options.edge_removal * all as f64) as usize;
+            let drawn = sample(random, all, count.min(all));
+            drawn
+                .into_iter()
+                .filter(|&arc| arc < arcs.len())
+                .for_each(|arc| removed[arc] = true);
+        }
+        EdgeMask::Bernoulli => removed
+            .iter_mut()
+            .for_each(|removed| *removed = random.random_bool(options.edge_removal)),
+    }
+    let mut removed = removed.into_iter();
+    arcs.filtered(|_, _| !removed.next().unwrap_or(false))
+}
+
+/// Which columns stay visible.
+pub(super) fn fewer_columns(
+    columns: usize,
+    options: &Contrastive,
+    random: &mut ChaCha8Rng,
+) -> Vec<bool> {
+    (0..columns)
+        .map(|_| !random.random_bool(options.attribute_masking))
+        .collect()
+}

@@ -1,0 +1,183 @@
+//! What a learner is shown: a task to learn from, and later a query to answer. Neither carries a label that the protocol does not
+//! grant, an old graph or a task's number, so a learner cannot use one by accident.
+
+use treering_graph::{Graph, NodeId, Role};
+
+use crate::LearnError;
+
+/// A task to learn from: a graph without labels, and the labels of its train nodes beside it.
+#[derive(Clone, Debug)]
+pub struct TrainingTask {
+    graph: Graph,
+    classes: Vec<String>,
+    train: Labelled,
+    validation: Option<Labelled>,
+    number: u64,
+}
+
+/// Nodes whose class is known.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Labelled {
+    /// The nodes.
+    pub nodes: Vec<NodeId>,
+    /// The class of each, as its place among the task's classes.
+    pub classes: Vec<u32>,
+}
+
+/// Which labels a protocol grants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shown {
+    /// Those of train nodes.
+    Train,
+    /// Those of train and validation nodes.
+    TrainAndValidation,
+}
+
+impl TrainingTask {
+    /// Takes a labelled task graph apart. Train nodes are those with the role train; every labelled node where the graph has no split.
+    ///
+    /// # Arguments
+    /// * `number`: seeds what is drawn for this task alone.
+    ///
+    /// # Errors
+    /// A class without a train node; no class at all.
+    pub fn new(graph: Graph, number: u64, shown: Shown) -> Result<Self, LearnError> {
+        let role = |node: usize| graph.split().map_or(Role::Train, |split| split[node]);
+        let known = |wanted: Role| {
+            let mut known = Labelled::default();
+            for node in NodeId::first(graph.nodes()).filter(|node| role(node.index()) == wanted) {
+                if let Some(class) = graph.labels().and_then(|labels| labels.class_of(node)) {
+                    known.nodes.push(node);
+                    known.classes.push(class.0);
+                }
+            }
+            known
+        };
+        let classes = graph
+            .labels()
+            .map_or_else(Vec::new, |labels| labels.names().to_vec());
+        let (train, validation) = (known(Role::Train), known(Role::Validation));
+        let without = (0..classes.len()).find(|&class| !train.classes.contains(&(class as u32)));
+        match without {
+            _ if classes.is_empty() => return Err(LearnError::NoClasses),
+            Some(class) => return Err(LearnError::NoTrainNodes(classes[class].clone())),
+            None => {}
+        }
+        Ok(TrainingTask {
+            graph: graph.unlabelled(),
+            classes,
+            train,
+            validation: (shown == Shown::TrainAndValidation).then_some(validation),
+            number,
+        })
+    }
+
+    /// The task's graph, without labels and split.
+    pub fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
+    /// The names of the task's classes.
+    pub fn classes(&self) -> &[String] {
+        &self.classes
+    }
+
+    /// The train nodes with their classes.
+    pub fn train(&self) -> &Labelled {
+        &self.train
+    }
+
+    /// The validation nodes with their classes, where the protocol grants them.
+    pub fn validation(&self) -> Option<&Labelled> {
+        self.validation.as_ref()
+    }
+
+    /// Seeds what is drawn for this task alone.
+    pub fn number(&self) -> u64 {
+        self.number
+    }
+}
+
+/// Nodes to classify.
+#[derive(Clone, Debug)]
+pub struct Query {
+    graph: Graph,
+    /// The nodes.
+    pub nodes: Vec<NodeId>,
+    /// Which of them are known to come from one task.
+    pub groups: Groups,
+    /// Give isolated nodes a random neighbour before the task is recognised, with draws seeded by this. Only the protocol `paper` does.
+    pub patch: Option<u64>,
+    /// Answer as if only the first so many tasks had been learned; all of them without.
+    pub seen: Option<usize>,
+}
+
+/// Which query nodes are known to come from one task.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Groups {
+    /// Nothing is known: every node is a group of its own.
+    Single,
+    /// All of them come from one task.
+    All,
+    /// Nodes with the same number come from one task; numbers run from 0 without gaps.
+    Given(Vec<u32>),
+}
+
+impl Query {
+    /// A query about `nodes` of a graph, whose labels and split are dropped.
+    pub fn new(graph: Graph, nodes: Vec<NodeId>, groups: Groups) -> Self {
+        Query {
+            graph: graph.unlabelled(),
+            nodes,
+            groups,
+            patch: None,
+            seen: None,
+        }
+    }
+
+    /// The graph, without labels and split.
+    pub fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
+    /// The group of every node, and how many there are.
+    pub fn group_numbers(&self) -> (Vec<u32>, usize) {
+        match &self.groups {
+            Groups::Single => ((0..self.nodes.len() as u32).collect(), self.nodes.len()),
+            Groups::All => (
+                vec![0; self.nodes.len()],
+                usize::from(!self.nodes.is_empty()),
+            ),
+            Groups::Given(numbers) => {
+                let count = numbers
+                    .iter()
+                    .max()
+                    .map_or(0, |&largest| largest as usize + 1);
+                (numbers.clone(), count)
+            }
+        }
+    }
+}
+
+/// What a learner says about one node.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answer {
+    /// The task, by its place among those learned.
+    pub task: u32,
+    /// How clear the choice of the task was: 1 where the query lies on the task's prototype, 0 half way to the next one. Infinite where
+    /// only one task is known.
+    pub margin: f64,
+    /// The probability of each of that task's classes.
+    pub probabilities: Vec<f32>,
+}
+
+impl Answer {
+    /// The most probable class, by its place in the task; the first of equals.
+    pub fn class(&self) -> usize {
+        let best = self.probabilities.iter().copied().fold(f32::MIN, f32::max);
+        self.probabilities
+            .iter()
+            .position(|&p| p == best)
+            .unwrap_or(0)
+    }
+}

@@ -1,0 +1,233 @@
+//! Answering a query: find its task, then classify with that task's prompt and head.
+
+use rayon::prelude::*;
+use treering_data::{Purpose, random};
+use treering_graph::{Propagation, Side};
+
+use super::parameters::Routing;
+use super::profile::{Route, patched, routes};
+use super::prompt::{fold_head, padded, shares};
+use super::together::padded_width;
+use super::{Ring, Tpp, check_width};
+use crate::network::backbone::{Backbone, pick};
+use crate::network::inputs::Inputs;
+use crate::network::kernels::{Rows, prompted_probabilities};
+use crate::{Answer, Groups, LearnError, Query};
+
+/// Rows that one thread works on at a time.
+const PIECE: usize = 256;
+
+impl Tpp {
+    pub(super) fn answers(&self, query: &Query) -> Result<Vec<Answer>, LearnError> {
+        let backbone = self.backbone.as_ref().ok_or(LearnError::Nothing)?;
+        let rings = self.rings_for(query, backbone)?;
+        let network = Network::new(query, backbone);
+        match self.parameters.routing {
+            Routing::MostConfident => Ok(most_confident(rings, &network)),
+            Routing::Prototype => {
+                let routes = self.routes(query, rings);
+                Ok(classify(query, &routes, rings, &network))
+            }
+        }
+    }
+
+    /// Which task each group of the query belongs to.
+    fn routes(&self, query: &Query, rings: &[Ring]) -> Vec<Route> {
+        let arcs = query.graph().arcs();
+        let patched = query.patch.map(|number| {
+            // Apart from the draws for tasks, which count up from 0.
+            patched(
+                arcs,
+                &mut random(self.parameters.seed, Purpose::Patching, !number),
+            )
+        });
+        let prototypes: Vec<&[f64]> = rings.iter().map(|ring| &ring.prototype[..]).collect();
+        let arcs = patched.as_ref().unwrap_or(arcs);
+        routes(
+            query,
+            arcs,
+            &prototypes,
+            self.parameters.profile,
+            self.parameters.smoothing,
+        )
+    }
+
+    /// The rings that may be used, once the query is found to fit.
+    fn rings_for(&self, query: &Query, backbone: &Backbone) -> Result<&[Ring], LearnError> {
+        check_width(query.graph(), backbone)?;
+        let nodes = query.graph().nodes();
+        if let Some(node) = query.nodes.iter().find(|node| node.index() >= nodes) {
+            return Err(LearnError::NoSuchNode {
+                node: node.0,
+                nodes,
+            });
+        }
+        if let Groups::Given(numbers) = &query.groups
+            && numbers.len() != query.nodes.len()
+        {
+            return Err(LearnError::Groups {
+                groups: numbers.len(),
+                nodes: query.nodes.len(),
+            });
+        }
+        let learned = self.rings.len();
+        let seen = query.seen.unwrap_or(learned);
+        match seen {
+            0 => Err(LearnError::Nothing),
+            _ if seen > learned => Err(LearnError::Stage { seen, learned }),
+            _ => Ok(&self.rings[..seen]),
+        }
+    }
+}
+
+/// What every ring needs of a query, worked out once.
+struct Network<'a> {
+    backbone: &'a Backbone,
+    inputs: Inputs<f32>,
+    propagation: Propagation<'a>,
+    /// S^hops X W1 on the query's nodes.
+    base: Vec<f32>,
+    nodes: Vec<usize>,
+    width: usize,
+}
+
+impl<'a> Network<'a> {
+    fn new(query: &'a Query, backbone: &'a Backbone) -> Self {
+        let graph = query.graph();
+        let propagation = Propagation::new(graph.arcs());
+        let inputs = Inputs::new(graph.features());
+        let nodes: Vec<usize> = query.nodes.iter().map(|node| node.index()).collect();
+        let width = padded_width(backbone.hidden);
+        let base = padded(
+            &backbone.hidden_layer(&inputs, &propagation, &nodes),
+            backbone.hidden,
+            width,
+        );
+        Network {
+            backbone,
+            inputs,
+            propagation,
+            base,
+            nodes,
+            width,
+        }
+    }
+
+    /// A ring's probabilities on some of the query's nodes, one row each.
+    fn probabilities(&self, ring: &Ring, chosen: &[usize]) -> Vec<f32> {
+        let (mixed, product) = self.prompt(ring, chosen);
+        let tokens = ring.prompt.as_ref().map_or(0, |prompt| prompt.count);
+        let base = pick(&self.base, self.width, chosen);
+        let folded = fold_head(self.backbone, &ring.head.weights, self.width);
+        let classes = ring.classes();
+        let mut probabilities = vec![0f32; chosen.len() * classes];
+        probabilities
+            .par_chunks_mut(PIECE * classes)
+            .enumerate()
+            .for_each(|(at, out)| {
+                let rows = at * PIECE..at * PIECE + out.len() / classes;
+                let rows = Rows {
+                    base: &base[rows.start * self.width..rows.end * self.width],
+                    shares: &mixed[rows.start * tokens..rows.end * tokens],
+                    product: &product,
+                    folded: &folded,
+                    bias: &ring.head.bias,
+                    labels: &[],
+                    weights: &[],
+                };
+                prompted_probabilities(&rows, out);
+            });
+        probabilities
+    }
+
+    /// How much of each token reaches the chosen nodes, and the tokens times W1.
+    fn prompt(&self, ring: &Ring, chosen: &[usize]) -> (Vec<f32>, Vec<f32>) {
+        let Some(prompt) = &ring.prompt else {
+            return (Vec::new(), Vec::new());
+        };
+        let features = self.backbone.features;
+        let scorer: Vec<f32> = self
+            .inputs
+            .present()
+            .iter()
+            .flat_map(|&column| (0..prompt.count).map(move |token| (token, column as usize)))
+            .map(|(token, column)| prompt.scorer[token * features + column])
+            .collect();
+        let alpha = shares(&self.inputs, &scorer, &prompt.bias);
+        let smooth =
+            self.propagation
+                .smooth(Side::Forward, &alpha, prompt.count, self.backbone.hops);
+        let nodes: Vec<usize> = chosen.iter().map(|&at| self.nodes[at]).collect();
+        (
+            pick(&smooth, prompt.count, &nodes),
+            self.product(&prompt.tokens),
+        )
+    }
+
+    /// Phi W1, by rows of W1.
+    fn product(&self, tokens: &[f32]) -> Vec<f32> {
+        let hidden = self.backbone.hidden;
+        let count = tokens.len() / self.backbone.features;
+        let mut product = vec![0f32; count * hidden];
+        crate::network::dense::product(
+            &mut product,
+            crate::network::dense::Into::Replace,
+            crate::network::dense::view(tokens, count, self.backbone.features),
+            crate::network::dense::view(&self.backbone.first, self.backbone.features, hidden),
+        );
+        padded(&product, hidden, self.width)
+    }
+}
+
+/// Every group's nodes by its task's ring.
+fn classify(query: &Query, routes: &[Route], rings: &[Ring], network: &Network<'_>) -> Vec<Answer> {
+    let (numbers, _) = query.group_numbers();
+    let mut of_task = vec![Vec::new(); rings.len()];
+    for (at, &group) in numbers.iter().enumerate() {
+        of_task[routes[group as usize].task as usize].push(at);
+    }
+    let mut answers: Vec<Option<Answer>> = vec![None; query.nodes.len()];
+    for (task, (ring, chosen)) in rings.iter().zip(&of_task).enumerate() {
+        if chosen.is_empty() {
+            continue;
+        }
+        let probabilities = network.probabilities(ring, chosen);
+        for (&at, row) in chosen.iter().zip(probabilities.chunks(ring.classes())) {
+            answers[at] = Some(Answer {
+                task: task as u32,
+                margin: routes[numbers[at] as usize].margin,
+                probabilities: row.to_vec(),
+            });
+        }
+    }
+    answers.into_iter().flatten().collect()
+}
+
+/// Every ring on every node; the largest probability of all wins. The margin is its lead over the best of the other tasks.
+fn most_confident(rings: &[Ring], network: &Network<'_>) -> Vec<Answer> {
+    let all: Vec<usize> = (0..network.nodes.len()).collect();
+    let mut best: Vec<Option<(f32, f32, u32, Vec<f32>)>> = vec![None; all.len()];
+    for (task, ring) in rings.iter().enumerate() {
+        let probabilities = network.probabilities(ring, &all);
+        for (best, row) in best.iter_mut().zip(probabilities.chunks(ring.classes())) {
+            let top = row.iter().copied().fold(f32::MIN, f32::max);
+            match best {
+                Some((first, second, ..)) if top <= *first => *second = second.max(top),
+                _ => {
+                    let second = best
+                        .as_ref()
+                        .map_or(f32::NEG_INFINITY, |(first, ..)| *first);
+                    *best = Some((top, second, task as u32, row.to_vec()));
+                }
+            }
+        }
+    }
+    best.into_iter()
+        .flatten()
+        .map(|(first, second, task, probabilities)| Answer {
+            task,
+            margin: f64::from(first) - f64::from(second),
+            probabilities,
+        })
+        .collect()
+}

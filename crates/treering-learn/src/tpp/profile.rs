@@ -1,0 +1,222 @@
+//! Profiling: a task's prototype, and the task whose prototype is nearest to a query.
+
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+use rayon::prelude::*;
+use treering_graph::{Arcs, Features, Graph, NodeId, Propagation, Side};
+
+use super::parameters::Profile;
+use crate::task::{Groups, Query};
+
+/// Arcs in which every isolated node is joined, both ways, to a random node that was not isolated. A graph of nothing but isolated
+/// nodes stays as it is.
+///
+/// The new arcs come on top of those there are, as in the published method; on a directed graph one may repeat another.
+pub fn patched(arcs: &Arcs, random: &mut ChaCha8Rng) -> Arcs {
+    let isolated: Vec<NodeId> = arcs.isolated().collect();
+    let mut alone = vec![false; arcs.nodes()];
+    isolated.iter().for_each(|node| alone[node.index()] = true);
+    let others: Vec<u32> = (0..arcs.nodes() as u32)
+        .filter(|&node| !alone[node as usize])
+        .collect();
+    if isolated.is_empty() || others.is_empty() {
+        return arcs.clone();
+    }
+    let mut joined = vec![Vec::new(); arcs.nodes()];
+    for node in isolated {
+        let other = others[random.random_range(0..others.len())];
+        joined[node.index()].push(other);
+        joined[other as usize].push(node.0);
+    }
+    with_arcs(arcs, &joined)
+}
+
+/// The arcs with more sources for some nodes, of weight 1.
+fn with_arcs(arcs: &Arcs, more: &[Vec<u32>]) -> Arcs {
+    let mut offsets = vec![0u64];
+    let mut sources = Vec::with_capacity(arcs.len() + more.len());
+    let mut weights = arcs
+        .weights()
+        .map(|weights| Vec::with_capacity(weights.len()));
+    for (node, more) in more.iter().enumerate() {
+        let row = arcs.row(node);
+        sources.extend_from_slice(&arcs.sources()[row.clone()]);
+        sources.extend(more);
+        if let (Some(into), Some(from)) = (&mut weights, arcs.weights()) {
+            into.extend_from_slice(&from[row]);
+            into.extend(more.iter().map(|_| 1.0));
+        }
+        offsets.push(sources.len() as u64);
+    }
+    let weights = weights.map(Into::into);
+    Arcs::from_rows(offsets.into(), sources.into(), weights).unwrap_or_else(|error| {
+        unreachable!("rows of a sound graph, with nodes of that graph: {error}")
+    })
+}
+
+impl Profile {
+    /// The prototype of some nodes.
+    pub fn prototype(
+        self,
+        arcs: &Arcs,
+        features: &Features,
+        nodes: &[NodeId],
+        smoothing: usize,
+    ) -> Vec<f64> {
+        match self {
+            Profile::Smoothed => Propagation::new(arcs).prototype(features, nodes, smoothing),
+            // Without arcs S is the identity and every degree is 1.
+            Profile::FeatureMean => {
+                Propagation::new(&Arcs::none(arcs.nodes())).prototype(features, nodes, 0)
+            }
+        }
+    }
+}
+
+/// The task of one group.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Route {
+    /// By its place among the prototypes.
+    pub task: u32,
+    /// (distance^2 to the second - distance^2 to the nearest) / distance^2 between the two prototypes.
+    pub margin: f64,
+}
+
+/// The nearest prototype for every group of a query. `arcs` are the query's, patched or not.
+///
+/// ||z - p||^2 = ||z||^2 - 2 z.p + ||p||^2, and the first term is the same for all prototypes: so only the inner products
+/// with the prototypes are smoothed, one column a task, however many feature columns there are.
+pub fn routes(
+    query: &Query,
+    arcs: &Arcs,
+    prototypes: &[&[f64]],
+    profile: Profile,
+    smoothing: usize,
+) -> Vec<Route> {
+    let graph = query.graph();
+    let scores = match query.groups {
+        Groups::All if query.nodes.is_empty() => return Vec::new(),
+        Groups::All => {
+            let mean = profile.prototype(arcs, graph.features(), &query.nodes, smoothing);
+            prototypes
+                .iter()
+                .map(|prototype| inner(&mean, prototype))
+                .collect()
+        }
+        _ => group_products(query, arcs, prototypes, profile, smoothing),
+    };
+    let lengths: Vec<f64> = prototypes.iter().map(|p| inner(p, p)).collect();
+    scores
+        .chunks(prototypes.len())
+        .map(|products| nearest(products, &lengths, prototypes))
+        .collect()
+}
+
+fn nearest(products: &[f64], lengths: &[f64], prototypes: &[&[f64]]) -> Route {
+    let distance = |task: usize| lengths[task] - 2.0 * products[task];
+    let (mut best, mut second) = (0, None);
+    for task in 1..products.len() {
+        if distance(task) < distance(best) {
+            (best, second) = (task, Some(best));
+        } else if second.is_none_or(|second| distance(task) < distance(second)) {
+            second = Some(task);
+        }
+    }
+    let margin = second.map_or(f64::INFINITY, |second| {
+        let apart: f64 = prototypes[best]
+            .iter()
+            .zip(prototypes[second])
+            .map(|(a, b)| (a - b) * (a - b))
+            .sum();
+        match apart > 0.0 {
+            true => (distance(second) - distance(best)) / apart,
+            false => 0.0,
+        }
+    });
+    Route {
+        task: best as u32,
+        margin,
+    }
+}
+
+fn inner(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+/// The inner product of every group's mean with every prototype.
+fn group_products(
+    query: &Query,
+    arcs: &Arcs,
+    prototypes: &[&[f64]],
+    profile: Profile,
+    smoothing: usize,
+) -> Vec<f64> {
+    let tasks = prototypes.len();
+    let products = node_products(query.graph(), prototypes);
+    let products = match profile {
+        Profile::FeatureMean => products,
+        Profile::Smoothed => {
+            let propagation = Propagation::new(arcs);
+            let mut smooth = propagation.smooth(Side::Forward, &products, tasks, smoothing);
+            for (row, degree) in smooth.chunks_mut(tasks).zip(propagation.degrees()) {
+                row.iter_mut().for_each(|value| *value /= degree.sqrt());
+            }
+            smooth
+        }
+    };
+    let (numbers, groups) = query.group_numbers();
+    let mut sums = vec![0f64; groups * tasks];
+    let mut sizes = vec![0f64; groups];
+    for (node, &group) in query.nodes.iter().zip(&numbers) {
+        let group = group as usize;
+        sizes[group] += 1.0;
+        let from = &products[node.index() * tasks..(node.index() + 1) * tasks];
+        for (sum, value) in sums[group * tasks..(group + 1) * tasks]
+            .iter_mut()
+            .zip(from)
+        {
+            *sum += value;
+        }
+    }
+    for (row, size) in sums.chunks_mut(tasks).zip(sizes) {
+        row.iter_mut().for_each(|sum| *sum /= size);
+    }
+    sums
+}
+
+/// x_i . p_t for every node and task.
+fn node_products(graph: &Graph, prototypes: &[&[f64]]) -> Vec<f64> {
+    let tasks = prototypes.len();
+    // One row a column, so that a sparse entry meets all tasks at once.
+    let columns = graph.features().columns();
+    let by_column: Vec<f64> = (0..columns)
+        .flat_map(|column| prototypes.iter().map(move |p| p[column]))
+        .collect();
+    let mut products = vec![0f64; graph.nodes() * tasks];
+    products
+        .par_chunks_mut(tasks)
+        .with_min_len(64)
+        .enumerate()
+        .for_each(|(node, out)| {
+            let mut add = |column: usize, value: f32| {
+                for (out, p) in out.iter_mut().zip(&by_column[column * tasks..]) {
+                    *out += f64::from(value) * p;
+                }
+            };
+            match graph.features() {
+                Features::Dense(dense) => dense
+                    .row(node)
+                    .iter()
+                    .enumerate()
+                    .for_each(|(column, &value)| add(column, value)),
+                Features::Sparse(sparse) => {
+                    let (columns, values) = sparse.row(node);
+                    columns
+                        .iter()
+                        .zip(values)
+                        .for_each(|(&column, &value)| add(column as usize, value));
+                }
+            }
+        });
+    products
+}
