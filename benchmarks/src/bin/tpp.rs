@@ -1,7 +1,7 @@
 //! TPP on one data set: accuracy, and processor seconds by phase. The counterpart of `benchmarks/peers/tpp_torch.py`; `benchmarks/run_tpp`
 //! runs both side by side.
 //!
-//! tpp DATA [--seed N] [--threads N] [--json FILE] [--budget NODES] [--untrained] [--one-by-one]
+//! tpp DATA [--seed N] [--threads N] [--json FILE] [--budget NODES] [--pretrain-epochs N] [--epochs N] [--one-by-one]
 
 use std::path::Path;
 use std::time::Instant;
@@ -27,7 +27,7 @@ fn main() {
     };
     let Some(data) = arguments.first() else {
         eprintln!(
-            "usage: tpp DATA [--seed N] [--threads N] [--json FILE] [--budget NODES] [--untrained] [--one-by-one]"
+            "usage: tpp DATA [--seed N] [--threads N] [--json FILE] [--budget NODES] [--pretrain-epochs N] [--epochs N] [--one-by-one]"
         );
         std::process::exit(2);
     };
@@ -37,9 +37,9 @@ fn main() {
     };
     parameters.contrastive.budget =
         number("--budget", parameters.contrastive.budget as u64) as usize;
-    if arguments.iter().any(|argument| argument == "--untrained") {
-        parameters.contrastive.epochs = 0;
-    }
+    parameters.contrastive.epochs =
+        number("--pretrain-epochs", parameters.contrastive.epochs as u64) as usize;
+    parameters.epochs = number("--epochs", parameters.epochs as u64) as usize;
     let threads = number("--threads", 1) as usize;
     let alone = arguments.iter().any(|argument| argument == "--one-by-one");
     let report = with_threads(threads, || run(Path::new(data), parameters, threads, alone));

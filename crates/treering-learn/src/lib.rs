@@ -6,6 +6,8 @@
 pub mod network;
 pub mod tpp;
 
+#[cfg(test)]
+mod checks;
 mod error;
 mod learner;
 mod task;

@@ -15,6 +15,7 @@ use rayon::prelude::*;
 use super::dense::{Into, product_here, view};
 use super::kernels::{add_scaled, dot, exponentials};
 use super::number::Number;
+use super::spare::Spare;
 
 /// Rows of similarities in a strip.
 const STRIP: usize = 256;
@@ -48,10 +49,10 @@ impl<T: Number> Pair<'_, T> {
     ///
     /// # Complexity
     /// 12 N^2 width flops and at most [`KEPT`]^2 x 2 numbers kept; above [`KEPT`] nodes 28 N^2 width flops and memory linear in N.
-    pub fn contrast(self, temperature: f64) -> Contrast<T> {
+    pub fn contrast(self, temperature: f64, spare: &Spare<T>) -> Contrast<T> {
         match self.nodes() <= KEPT {
-            true => self.kept(temperature, STRIP),
-            false => self.again(temperature, STRIP),
+            true => self.kept(temperature, STRIP, spare),
+            false => self.again(temperature, STRIP, spare),
         }
     }
 
@@ -87,7 +88,7 @@ impl<T: Number> Pair<'_, T> {
         }
     }
 
-    fn kept(self, temperature: f64, strip: usize) -> Contrast<T> {
+    fn kept(self, temperature: f64, strip: usize, spare: &Spare<T>) -> Contrast<T> {
         let shape = Shape {
             nodes: self.nodes(),
             width: self.width,
@@ -97,11 +98,11 @@ impl<T: Number> Pair<'_, T> {
         let ((mut uv, mut uu), mut vv) = rayon::join(
             || {
                 (
-                    Strips::between(shape, self.u, self.v, scale),
-                    Strips::within(shape, self.u, scale),
+                    Strips::between(shape, self.u, self.v, scale, spare),
+                    Strips::within(shape, self.u, scale, spare),
                 )
             },
-            || Strips::within(shape, self.v, scale),
+            || Strips::within(shape, self.v, scale, spare),
         );
         let sums = [
             add(&uv.row_sums, &uu.symmetric_sums()),
@@ -116,8 +117,8 @@ impl<T: Number> Pair<'_, T> {
         uv.weigh(&r1, &r2);
         uu.weigh(&r1, &r1);
         vv.weigh(&r2, &r2);
-        let mut du = vec![T::ZERO; self.u.len()];
-        let mut dv = vec![T::ZERO; self.v.len()];
+        let mut du = spare.zeros(self.u.len());
+        let mut dv = spare.zeros(self.v.len());
         rayon::join(
             || {
                 shape.each_piece(&mut du, |piece, out| {
@@ -132,10 +133,13 @@ impl<T: Number> Pair<'_, T> {
                 })
             },
         );
+        for strips in [uv, uu, vv] {
+            spare.keep(strips.values);
+        }
         self.finish(temperature, sums, [du, dv])
     }
 
-    fn again(self, temperature: f64, strip: usize) -> Contrast<T> {
+    fn again(self, temperature: f64, strip: usize, spare: &Spare<T>) -> Contrast<T> {
         let shape = Shape {
             nodes: self.nodes(),
             width: self.width,
@@ -152,8 +156,8 @@ impl<T: Number> Pair<'_, T> {
                 .collect::<Vec<T>>()
         };
         let (r1, r2) = (one_over(&sums[0]), one_over(&sums[1]));
-        let du = shape.gradient([self.u, self.v], [&r1, &r2], scale);
-        let dv = shape.gradient([self.v, self.u], [&r2, &r1], scale);
+        let du = shape.gradient([self.u, self.v], [&r1, &r2], scale, spare);
+        let dv = shape.gradient([self.v, self.u], [&r2, &r1], scale, spare);
         self.finish(temperature, sums, [du, dv])
     }
 }
@@ -248,8 +252,14 @@ impl Shape {
     }
 
     /// The products of the gradient by `[0]` of two views, whose denominators' inverses are given; nothing kept.
-    fn gradient<T: Number>(self, [a, b]: [&[T]; 2], [ra, rb]: [&[T]; 2], scale: T) -> Vec<T> {
-        let mut gradient = vec![T::ZERO; a.len()];
+    fn gradient<T: Number>(
+        self,
+        [a, b]: [&[T]; 2],
+        [ra, rb]: [&[T]; 2],
+        scale: T,
+        spare: &Spare<T>,
+    ) -> Vec<T> {
+        let mut gradient = spare.zeros(a.len());
         self.each_piece(&mut gradient, |strip, out| {
             let mut block = Vec::new();
             for other in 0..self.strips() {
@@ -286,19 +296,19 @@ struct Strips<T> {
 }
 
 impl<T: Number> Strips<T> {
-    fn between(shape: Shape, a: &[T], b: &[T], scale: T) -> Self {
-        Self::new(shape, a, b, scale, false)
+    fn between(shape: Shape, a: &[T], b: &[T], scale: T, spare: &Spare<T>) -> Self {
+        Self::new(shape, a, b, scale, false, spare)
     }
 
-    fn within(shape: Shape, a: &[T], scale: T) -> Self {
-        Self::new(shape, a, a, scale, true)
+    fn within(shape: Shape, a: &[T], scale: T, spare: &Spare<T>) -> Self {
+        Self::new(shape, a, a, scale, true, spare)
     }
 
-    fn new(shape: Shape, a: &[T], b: &[T], scale: T, symmetric: bool) -> Self {
+    fn new(shape: Shape, a: &[T], b: &[T], scale: T, symmetric: bool, spare: &Spare<T>) -> Self {
         let strip = |strip: usize| {
             let rows = shape.rows(strip);
             let start = if symmetric { rows.start } else { 0 };
-            let mut values = vec![T::ZERO; rows.len() * (shape.nodes - start)];
+            let mut values = spare.any(rows.len() * (shape.nodes - start));
             let b = shape.part(b, start..shape.nodes);
             product_here(
                 &mut values,
@@ -405,7 +415,7 @@ impl<T: Number> Strips<T> {
 
 #[cfg(test)]
 mod tests {
-    use super::Pair;
+    use super::{Pair, Spare};
 
     /// Straight from the definition.
     fn loss(u: &[f64], v: &[f64], width: usize, t: f64) -> f64 {
@@ -443,7 +453,10 @@ mod tests {
                 v: &v,
                 width,
             };
-            for found in [pair.kept(t, strip), pair.again(t, strip)] {
+            for found in [
+                pair.kept(t, strip, &Spare::new()),
+                pair.again(t, strip, &Spare::new()),
+            ] {
                 assert!((found.loss - loss(&u, &v, width, t)).abs() < 1e-12);
                 let h = 1e-5;
                 for at in 0..u.len() {

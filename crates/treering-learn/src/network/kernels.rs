@@ -179,6 +179,21 @@ fn exponentials_body<T: Number, L: Lanes<T>>(row: &mut [T], scale: T) -> T {
     sum
 }
 
+for_this_processor! {
+    /// ELU(row + bias).
+    elu = elu_body [T: Number] <T> (row: &mut [T], bias: &[T])
+}
+
+#[inline(always)]
+fn elu_body<T: Number, L: Lanes<T>>(row: &mut [T], bias: &[T]) {
+    for (value, &bias) in row.iter_mut().zip(bias) {
+        let sum = *value + bias;
+        // Both sides are worked out, so that there is no branch and the loop runs on vectors.
+        let below = sum.power_of_e() - T::ONE;
+        *value = if sum > T::ZERO { sum } else { below };
+    }
+}
+
 /// Rows of the first layer worked on together: read for the gradient, they are still in the first-level cache for the product.
 pub(crate) const BLOCK: usize = 16;
 

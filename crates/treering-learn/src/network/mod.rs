@@ -9,4 +9,5 @@ pub(crate) mod kernels;
 mod lanes;
 pub mod number;
 pub mod pretrain;
+pub mod spare;
 mod views;

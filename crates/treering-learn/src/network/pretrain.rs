@@ -4,20 +4,22 @@
 //! The projection head is Z = ELU(f(X) W3 + b3) W4 + b4. Nothing lies between W2 and W3, so both are multiplied first and
 //! the nodes see W2 W3 alone: fewer flops for more than 256 nodes, and the same gradients by the product rule.
 
+use faer::MatRef;
 use rand::seq::index::sample;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use treering_data::{Progress, Purpose, random};
-use treering_graph::{Arcs, Features};
+use treering_graph::{Arcs, Features, Room};
 
 use super::adam::{Adam, Trained, decayed};
 use super::backbone::{Backbone, uniform};
 use super::contrast::Pair;
 use super::dense::{Into, product, view};
 use super::inputs::Inputs;
-use super::kernels::dot;
+use super::kernels::{dot, elu};
 use super::number::Number;
-use super::views::{View, fewer_arcs, fewer_columns};
+use super::spare::Spare;
+use super::views::{Memory, View, fewer_arcs, fewer_columns};
 
 /// How a backbone is pre-trained.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -116,112 +118,80 @@ impl<T: Number> Weights<T> {
         views: [&View<'_, T>; 2],
         rows: Option<&[usize]>,
         temperature: f64,
+        memory: &mut (Memory<T>, Spare<T>),
     ) -> (f64, [Vec<T>; 6]) {
+        let (memory, spare) = memory;
         let [w1, w2, w3, b3, w4, b4] = &self.parts;
         let (d, wide) = (self.hidden, self.hidden * WIDER);
         let nodes = rows.map_or(inputs.rows(), <[usize]>::len);
-        // Both views one below the other.
-        let mut hidden = views[0].hidden(inputs, w1, d, rows);
-        hidden.extend(views[1].hidden(inputs, w1, d, rows));
-        hidden
-            .par_iter_mut()
-            .with_min_len(4096)
-            .for_each(|h| *h = relu(*h));
         let both = 2 * nodes;
+        let multiply = |rows: usize, columns: usize, a: MatRef<'_, T>, b: MatRef<'_, T>| {
+            let mut out = spare.any(rows * columns);
+            product(&mut out, Into::Replace, a, b);
+            out
+        };
 
-        let mut folded = vec![T::ZERO; d * wide];
-        product(
-            &mut folded,
-            Into::Replace,
-            view(w2, d, d),
-            view(w3, d, wide),
-        );
-        let mut inner = vec![T::ZERO; both * wide];
-        product(
-            &mut inner,
-            Into::Replace,
-            view(&hidden, both, d),
-            view(&folded, d, wide),
-        );
-        each_row(&mut inner, wide, |row| {
-            for (value, &bias) in row.iter_mut().zip(b3) {
-                *value = elu(*value + bias);
-            }
+        // Both views one below the other.
+        let mut hidden = spare.any(both * d);
+        let (first, second) = hidden.split_at_mut(nodes * d);
+        views[0].hidden(inputs, w1, d, rows, memory, first);
+        views[1].hidden(inputs, w1, d, rows, memory, second);
+        each_row(&mut hidden, d, |row| {
+            row.iter_mut().for_each(|h| *h = relu(*h))
         });
-        let mut z = vec![T::ZERO; both * d];
-        product(
-            &mut z,
-            Into::Replace,
-            view(&inner, both, wide),
-            view(w4, wide, d),
-        );
+        let folded = multiply(d, wide, view(w2, d, d), view(w3, d, wide));
+        let mut inner = multiply(both, wide, view(&hidden, both, d), view(&folded, d, wide));
+        each_row(&mut inner, wide, |row| elu(row, b3));
+        let mut z = multiply(both, d, view(&inner, both, wide), view(w4, wide, d));
         let lengths = normalise(&mut z, b4);
         let (u, v) = z.split_at(nodes * d);
-        let contrast = Pair { u, v, width: d }.contrast(temperature);
+        let contrast = Pair { u, v, width: d }.contrast(temperature, spare);
 
         let mut dz = contrast.du;
-        dz.extend(contrast.dv);
+        dz.extend_from_slice(&contrast.dv);
         through_length(&mut dz, &z, &lengths, d);
-        let mut dw4 = vec![T::ZERO; wide * d];
-        product(
-            &mut dw4,
-            Into::Replace,
+        let dw4 = multiply(
+            wide,
+            d,
             view(&inner, both, wide).transpose(),
             view(&dz, both, d),
         );
-        let mut dinner = vec![T::ZERO; both * wide];
-        product(
-            &mut dinner,
-            Into::Replace,
+        let mut dinner = multiply(
+            both,
+            wide,
             view(&dz, both, d),
             view(w4, wide, d).transpose(),
         );
         zip_rows(&mut dinner, &inner, wide, |gradient, value| {
             // ELU's slope, from its value: 1 above 0, value + 1 below.
-            *gradient = *gradient
-                * if value > T::ZERO {
-                    T::ONE
-                } else {
-                    value + T::ONE
-                };
+            let slope = if value > T::ZERO {
+                T::ONE
+            } else {
+                value + T::ONE
+            };
+            *gradient = *gradient * slope;
         });
-        let mut dfolded = vec![T::ZERO; d * wide];
-        product(
-            &mut dfolded,
-            Into::Replace,
+        let dfolded = multiply(
+            d,
+            wide,
             view(&hidden, both, d).transpose(),
             view(&dinner, both, wide),
         );
-        let mut dhidden = vec![T::ZERO; both * d];
-        product(
-            &mut dhidden,
-            Into::Replace,
+        let mut dhidden = multiply(
+            both,
+            d,
             view(&dinner, both, wide),
             view(&folded, d, wide).transpose(),
         );
         zip_rows(&mut dhidden, &hidden, d, |gradient, value| {
-            if value <= T::ZERO {
-                *gradient = T::ZERO;
-            }
+            *gradient = if value > T::ZERO { *gradient } else { T::ZERO };
         });
-        let mut dw2 = vec![T::ZERO; d * d];
-        product(
-            &mut dw2,
-            Into::Replace,
-            view(&dfolded, d, wide),
-            view(w3, d, wide).transpose(),
-        );
-        let mut dw3 = vec![T::ZERO; d * wide];
-        product(
-            &mut dw3,
-            Into::Replace,
-            view(w2, d, d).transpose(),
-            view(&dfolded, d, wide),
-        );
-        let mut dw1 = vec![T::ZERO; w1.len()];
+        let dw2 = multiply(d, d, view(&dfolded, d, wide), view(w3, d, wide).transpose());
+        let dw3 = multiply(d, wide, view(w2, d, d).transpose(), view(&dfolded, d, wide));
+        let mut dw1 = spare.zeros(w1.len());
         let (first, second) = dhidden.split_at(nodes * d);
-        views[0].back(inputs, first, d, rows, &mut dw1);
-        views[1].back(inputs, second, d, rows, &mut dw1);
+        views[0].back(inputs, first, d, rows, memory, &mut dw1);
+        views[1].back(inputs, second, d, rows, memory, &mut dw1);
         let gradients = [
             dw1,
             dw2,
@@ -230,20 +200,23 @@ impl<T: Number> Weights<T> {
             dw4,
             column_sums(&dz, d),
         ];
+        spare.keep([
+            hidden,
+            folded,
+            inner,
+            z,
+            contrast.dv,
+            dz,
+            dinner,
+            dfolded,
+            dhidden,
+        ]);
         (contrast.loss, gradients)
     }
 }
 
 fn relu<T: Number>(value: T) -> T {
     if value > T::ZERO { value } else { T::ZERO }
-}
-
-fn elu<T: Number>(value: T) -> T {
-    if value > T::ZERO {
-        value
-    } else {
-        value.power_of_e() - T::ONE
-    }
 }
 
 fn each_row<T: Number>(values: &mut [T], width: usize, work: impl Fn(&mut [T]) + Sync + Send) {
@@ -322,6 +295,11 @@ pub fn pretrain<T: Number>(
     let mut trained = weights.parts.clone().map(Trained::new);
     let contrasted = options.contrasted(inputs.rows());
     let mut losses = Vec::with_capacity(options.epochs);
+    let room = Memory {
+        room: Room::new(),
+        projected: Vec::new(),
+    };
+    let mut memory = (room, Spare::new());
     for epoch in 0..options.epochs {
         let mut draws = random(seed, Purpose::Augmentation, epoch as u64);
         let mut corrupt = || {
@@ -347,6 +325,7 @@ pub fn pretrain<T: Number>(
             [first, &second],
             rows.as_deref(),
             options.temperature,
+            &mut memory,
         );
         losses.push(loss);
         let step = options.adam.step(epoch + 1);
@@ -356,6 +335,7 @@ pub fn pretrain<T: Number>(
             trained.follow_together(gradient, &step);
             part.copy_from_slice(&trained.values);
         }
+        memory.1.keep(gradients);
         progress.advance(1);
     }
     let [first, second, ..] = weights.parts;
@@ -365,4 +345,223 @@ pub fn pretrain<T: Number>(
     }
     backbone.second = second;
     losses
+}
+
+#[cfg(test)]
+mod tests {
+    use candle_core::{D, Device, Tensor};
+    use treering_graph::Direction;
+
+    use super::*;
+    use crate::checks::{assert_close, dense_s, small_graph, sparsely, var};
+
+    const NODES: usize = 9;
+    const COLUMNS: usize = 5;
+
+    fn memory<T: Number>() -> (Memory<T>, Spare<T>) {
+        let room = Memory {
+            room: Room::new(),
+            projected: Vec::new(),
+        };
+        (room, Spare::new())
+    }
+
+    fn weights<T: Number>(hidden: usize, present: &[u32]) -> Weights<T> {
+        let mut draws = random(5, Purpose::Initialisation, 9);
+        let backbone = Backbone::new(COLUMNS, hidden, 2, &mut draws);
+        Weights::new(&backbone, present, &mut draws)
+    }
+
+    /// Both storages of X, both orders of smoothing (hidden layer wider and narrower than X), all nodes and some of them.
+    fn each_case(check: impl Fn(&treering_graph::Graph, usize, Option<&[usize]>)) {
+        let dense = small_graph(NODES, COLUMNS, Direction::Undirected);
+        for graph in [&dense, &sparsely(&dense)] {
+            for hidden in [3, 8] {
+                for rows in [None, Some(&[0, 2, 3, 7, 8][..])] {
+                    check(graph, hidden, rows);
+                }
+            }
+        }
+    }
+
+    fn corrupted(graph: &treering_graph::Graph, present: usize) -> (Arcs, Vec<bool>) {
+        let mut draws = random(3, Purpose::Augmentation, 0);
+        let options = Contrastive::default();
+        let arcs = fewer_arcs(graph.arcs(), &options, &mut draws);
+        assert!(
+            arcs.len() < graph.arcs().len() && !arcs.is_symmetric(),
+            "the check needs a directed view"
+        );
+        (arcs, (0..present).map(|column| column != 2).collect())
+    }
+
+    #[test]
+    fn gradients_equal_finite_differences() {
+        each_case(|graph, hidden, rows| {
+            let inputs = Inputs::<f64>::new(graph.features());
+            let (arcs, kept) = corrupted(graph, inputs.present().len());
+            let plain = View::new(graph.arcs(), None, &inputs, hidden, 2);
+            let other = View::new(&arcs, Some(kept), &inputs, hidden, 2);
+            let mut weights = weights::<f64>(hidden, inputs.present());
+            let (_, gradients) =
+                weights.gradients(&inputs, [&plain, &other], rows, 0.5, &mut memory());
+            let h = 1e-6;
+            for part in 0..6 {
+                for at in 0..weights.parts[part].len() {
+                    let mut loss = |by: f64| {
+                        let before = weights.parts[part][at];
+                        weights.parts[part][at] += by;
+                        let (loss, _) =
+                            weights.gradients(&inputs, [&plain, &other], rows, 0.5, &mut memory());
+                        weights.parts[part][at] = before;
+                        loss
+                    };
+                    let right = (loss(h) - loss(-h)) / (2.0 * h);
+                    let found = gradients[part][at];
+                    assert!(
+                        (found - right).abs() < 1e-6 * right.abs().max(1.0),
+                        "part {part}[{at}]: {found} {right}"
+                    );
+                }
+            }
+        });
+    }
+
+    #[test]
+    fn gradients_equal_autodiff() -> candle_core::Result<()> {
+        let graph = small_graph(NODES, COLUMNS, Direction::Undirected);
+        let hidden = 8;
+        let inputs = Inputs::<f32>::new(graph.features());
+        let (arcs, kept) = corrupted(&graph, COLUMNS);
+        let plain = View::new(graph.arcs(), None, &inputs, hidden, 2);
+        let other = View::new(&arcs, Some(kept.clone()), &inputs, hidden, 2);
+        let weights = weights::<f32>(hidden, inputs.present());
+        let (loss, ours) = weights.gradients(&inputs, [&plain, &other], None, 0.5, &mut memory());
+
+        let shapes = [
+            (COLUMNS, hidden),
+            (hidden, hidden),
+            (hidden, 2 * hidden),
+            (1, 2 * hidden),
+            (2 * hidden, hidden),
+            (1, hidden),
+        ];
+        let vars = weights
+            .parts
+            .iter()
+            .zip(shapes)
+            .map(|(part, shape)| var(part, shape))
+            .collect::<candle_core::Result<Vec<_>>>()?;
+        let x = Tensor::from_slice(
+            graph.features().to_dense().values(),
+            (NODES, COLUMNS),
+            &Device::Cpu,
+        )?;
+        let mask: Vec<f32> = kept.iter().map(|&kept| f32::from(u8::from(kept))).collect();
+        let masked = x.broadcast_mul(&Tensor::from_slice(&mask, (1, COLUMNS), &Device::Cpu)?)?;
+        let project = |s: Tensor, x: &Tensor| -> candle_core::Result<Tensor> {
+            let encoded = s
+                .matmul(&s.matmul(x)?)?
+                .matmul(&vars[0])?
+                .relu()?
+                .matmul(&vars[1])?;
+            let z = encoded
+                .matmul(&vars[2])?
+                .broadcast_add(&vars[3])?
+                .elu(1.0)?
+                .matmul(&vars[4])?
+                .broadcast_add(&vars[5])?;
+            z.broadcast_div(&z.sqr()?.sum_keepdim(D::Minus1)?.sqrt()?)
+        };
+        let (u, v) = (
+            project(dense_s(graph.arcs())?, &x)?,
+            project(dense_s(&arcs)?, &masked)?,
+        );
+        let off: Vec<f32> = (0..NODES * NODES)
+            .map(|i| f32::from(u8::from(i / NODES != i % NODES)))
+            .collect();
+        let off = Tensor::from_vec(off, (NODES, NODES), &Device::Cpu)?;
+        let one_side = |u: &Tensor, v: &Tensor| -> candle_core::Result<Tensor> {
+            let similar = |a: &Tensor, b: &Tensor| (a.matmul(&b.t()?)? / 0.5)?.exp();
+            let all =
+                (similar(u, v)?.sum(D::Minus1)? + (similar(u, u)? * &off)?.sum(D::Minus1)?)?;
+            all.log()? - ((u * v)?.sum(D::Minus1)? / 0.5)?
+        };
+        let total = ((one_side(&u, &v)? + one_side(&v, &u)?)?.sum_all()? / (2.0 * NODES as f64))?;
+        assert!((f64::from(total.to_scalar::<f32>()?) - loss).abs() < 1e-5);
+        let gradients = total.backward()?;
+        for (part, var) in vars.iter().enumerate() {
+            assert_close(&gradients, var, &ours[part], &format!("part {part}"))?;
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn corruption_spares_loops_and_draws_the_published_count() {
+        let graph = small_graph(60, 4, Direction::Undirected);
+        let options = Contrastive::default();
+        let expected = (0.2 * (graph.arcs().len() + graph.nodes()) as f64) as usize;
+        let mut removed = Vec::new();
+        for epoch in 0..200 {
+            let arcs = fewer_arcs(
+                graph.arcs(),
+                &options,
+                &mut random(1, Purpose::Augmentation, epoch),
+            );
+            removed.push(graph.arcs().len() - arcs.len());
+        }
+        assert!(removed.iter().all(|&count| count <= expected));
+        // Drawn loops are spared, so on average 0.2 of the real arcs fall.
+        let mean = removed.iter().sum::<usize>() as f64 / 200.0;
+        assert!(
+            (mean - 0.2 * graph.arcs().len() as f64).abs() < 1.5,
+            "{mean}"
+        );
+        let kept = fewer_columns(10_000, &options, &mut random(1, Purpose::Augmentation, 0));
+        let share = kept.iter().filter(|kept| !**kept).count() as f64 / 10_000.0;
+        assert!((share - 0.3).abs() < 0.02, "{share}");
+    }
+
+    #[test]
+    fn training_lowers_the_loss_and_decays_absent_columns() {
+        let graph = sparsely(&small_graph(40, COLUMNS, Direction::Undirected));
+        let start: Backbone<f32> =
+            Backbone::new(COLUMNS, 8, 2, &mut random(0, Purpose::Initialisation, 0));
+        let mut backbone = start.clone();
+        let options = Contrastive {
+            epochs: 60,
+            ..Contrastive::default()
+        };
+        let losses = pretrain(
+            &mut backbone,
+            graph.arcs(),
+            graph.features(),
+            &options,
+            0,
+            &treering_data::Silent,
+        );
+        assert!(losses[59] < losses[0] - 0.1, "{losses:?}");
+        let mut absent = start.first[8..16].to_vec();
+        decayed(&mut absent, options.adam, 60);
+        assert_eq!(backbone.first[8..16], absent);
+        assert_ne!(absent, start.first[8..16]);
+    }
+
+    #[test]
+    fn a_budget_below_the_nodes_contrasts_a_sample() {
+        let options = Contrastive {
+            budget: 10,
+            ..Contrastive::default()
+        };
+        assert_eq!(options.contrasted(9), 9);
+        assert_eq!(options.contrasted(40), 10);
+        assert_eq!(
+            Contrastive {
+                exact: true,
+                ..options
+            }
+            .contrasted(40),
+            40
+        );
+    }
 }

@@ -3,13 +3,19 @@
 use rand::RngExt;
 use rand::seq::index::sample;
 use rand_chacha::ChaCha8Rng;
-use treering_graph::{Arcs, Propagation, Side};
+use treering_graph::{Arcs, Propagation, Room, Side};
 
 use super::backbone::pick;
 use super::dense::{Into, product, view};
 use super::inputs::{Inputs, transposed_product};
 use super::number::Number;
 use super::pretrain::{Contrastive, EdgeMask};
+
+/// What both views work in.
+pub(super) struct Memory<T> {
+    pub(super) room: Room<T>,
+    pub(super) projected: Vec<T>,
+}
 
 /// One view of a task's graph.
 pub(super) struct View<'a, T> {
@@ -50,23 +56,26 @@ impl<'a, T: Number> View<'a, T> {
         first: &[T],
         hidden: usize,
         rows: Option<&[usize]>,
-    ) -> Vec<T> {
+        memory: &mut Memory<T>,
+        out: &mut [T],
+    ) {
         let columns = inputs.present().len();
         if let Some(smooth) = &self.smooth {
             let seen = self.seen(smooth, columns, rows);
-            let mut out = vec![T::ZERO; seen.len() / columns.max(1) * hidden];
             let seen = view(&seen, out.len() / hidden, columns);
-            product(&mut out, Into::Replace, seen, view(first, columns, hidden));
-            return out;
+            return product(out, Into::Replace, seen, view(first, columns, hidden));
         }
-        let mut projected = Vec::new();
-        inputs.times(first, hidden, self.kept.as_deref(), &mut projected);
-        let smooth = self
-            .propagation
-            .smooth(Side::Forward, &projected, hidden, self.hops);
+        inputs.times(first, hidden, self.kept.as_deref(), &mut memory.projected);
+        let smooth = self.propagation.smooth_in(
+            &mut memory.room,
+            Side::Forward,
+            &memory.projected,
+            hidden,
+            self.hops,
+        );
         match rows {
-            None => smooth,
-            Some(rows) => pick(&smooth, hidden, rows),
+            None => out.copy_from_slice(smooth),
+            Some(rows) => out.copy_from_slice(&pick(smooth, hidden, rows)),
         }
     }
 
@@ -77,6 +86,7 @@ impl<'a, T: Number> View<'a, T> {
         gradient: &[T],
         hidden: usize,
         rows: Option<&[usize]>,
+        memory: &mut Memory<T>,
         into: &mut Vec<T>,
     ) {
         let columns = inputs.present().len();
@@ -92,21 +102,25 @@ impl<'a, T: Number> View<'a, T> {
                 into,
             );
         }
-        let mut all = Vec::new();
         let gradient = match rows {
             None => gradient,
             Some(rows) => {
-                all.resize(inputs.rows() * hidden, T::ZERO);
+                memory.projected.clear();
+                memory.projected.resize(inputs.rows() * hidden, T::ZERO);
                 for (&row, from) in rows.iter().zip(gradient.chunks(hidden)) {
-                    all[row * hidden..(row + 1) * hidden].copy_from_slice(from);
+                    memory.projected[row * hidden..(row + 1) * hidden].copy_from_slice(from);
                 }
-                &all
+                &memory.projected
             }
         };
-        let back = self
-            .propagation
-            .smooth(Side::Transposed, gradient, hidden, self.hops);
-        inputs.transposed_times(&back, hidden, self.kept.as_deref(), Into::Add, into);
+        let back = self.propagation.smooth_in(
+            &mut memory.room,
+            Side::Transposed,
+            gradient,
+            hidden,
+            self.hops,
+        );
+        inputs.transposed_times(back, hidden, self.kept.as_deref(), Into::Add, into);
     }
 
     /// The chosen rows of S^hops X with masked columns zeroed.
