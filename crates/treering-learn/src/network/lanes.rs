@@ -23,6 +23,10 @@ pub trait Lanes<T>: Copy {
     fn splat(value: T) -> Self;
     /// self x factor + plus.
     fn times(self, factor: Self, plus: Self) -> Self;
+    /// 0 where negative.
+    fn positive(self) -> Self;
+    /// 0 where `other` is not positive.
+    fn where_positive(self, other: Self) -> Self;
 }
 
 /// For any processor and any number type.
@@ -53,6 +57,19 @@ impl<T: Number> Lanes<T> for Plain<T> {
             self.0[lane] * factor.0[lane] + plus.0[lane]
         }))
     }
+
+    #[inline(always)]
+    fn positive(self) -> Self {
+        self.where_positive(self)
+    }
+
+    #[inline(always)]
+    fn where_positive(self, other: Self) -> Self {
+        Plain(std::array::from_fn(|lane| match other.0[lane] > T::ZERO {
+            true => self.0[lane],
+            false => T::ZERO,
+        }))
+    }
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -61,7 +78,8 @@ pub use avx::Avx;
 #[cfg(target_arch = "x86_64")]
 mod avx {
     use std::arch::x86_64::{
-        __m256, _mm256_fmadd_ps, _mm256_loadu_ps, _mm256_set1_ps, _mm256_storeu_ps,
+        __m256, _CMP_GT_OQ, _mm256_and_ps, _mm256_cmp_ps, _mm256_fmadd_ps, _mm256_loadu_ps,
+        _mm256_set1_ps, _mm256_setzero_ps, _mm256_storeu_ps,
     };
 
     use super::{LANES, Lanes};
@@ -97,6 +115,20 @@ mod avx {
         fn times(self, factor: Self, plus: Self) -> Self {
             // SAFETY: see the module.
             Avx(unsafe { _mm256_fmadd_ps(self.0, factor.0, plus.0) })
+        }
+
+        #[inline(always)]
+        fn positive(self) -> Self {
+            self.where_positive(self)
+        }
+
+        #[inline(always)]
+        fn where_positive(self, other: Self) -> Self {
+            // SAFETY: see the module.
+            unsafe {
+                let positive = _mm256_cmp_ps::<_CMP_GT_OQ>(other.0, _mm256_setzero_ps());
+                Avx(_mm256_and_ps(self.0, positive))
+            }
         }
     }
 }

@@ -1,0 +1,238 @@
+//! The inner loops of training: Adam, rows of a network, and the one pass over the frozen first layer.
+//!
+//! Written as plain loops over arrays of eight numbers, which the compiler turns into vector instructions, and compiled
+//! twice: for any processor, and for those with AVX2 and fused multiply-add. Sums run in an order that
+//! depends on nothing but the shapes.
+//!
+//! # Safety
+//! `unsafe` is for two things only. (1) Calling a function compiled for AVX2 and FMA after the processor said that it has both.
+//! (2) Reading places that an assertion just before has shown to be inside, in loops where a check would cost as much as the work.
+#![allow(unsafe_code)]
+
+pub(crate) use pass::{BLOCK, Tokens, pass};
+pub(crate) use rows::{Rows, Sums, prompted_probabilities, prompted_rows};
+
+use super::adam::Step;
+use super::number::Number;
+
+use super::lanes::{LANES, Lanes, Plain};
+
+/// Whether the processor has AVX2 and FMA.
+fn is_fast() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    return std::arch::is_x86_feature_detected!("avx2")
+        && std::arch::is_x86_feature_detected!("fma");
+    #[cfg(not(target_arch = "x86_64"))]
+    false
+}
+
+/// Defines `$name`, which runs `$body::<.., Lanes>` compiled for AVX2 and FMA where the processor has them.
+macro_rules! for_this_processor {
+    ($(#[$doc:meta])* $name:ident = $body:ident [$($generics:tt)*] <$($pass:ident),*> ($($arg:ident: $type:ty),* $(,)?) $(-> $result:ty)?) => {
+        $(#[$doc])*
+        #[allow(clippy::too_many_arguments)]
+        pub(crate) fn $name<$($generics)*>($($arg: $type),*) $(-> $result)? {
+            #[cfg(target_arch = "x86_64")]
+            {
+                #[target_feature(enable = "avx2,fma")]
+                #[allow(clippy::too_many_arguments)]
+                fn fast<$($generics)*>($($arg: $type),*) $(-> $result)? {
+                    $body::<$($pass,)* <T as Number>::Fast>($($arg),*)
+                }
+                if is_fast() {
+                    // SAFETY: the processor has AVX2 and FMA, as the line above found out.
+                    return unsafe { fast::<$($pass),*>($($arg),*) };
+                }
+            }
+            $body::<$($pass,)* Plain<T>>($($arg),*)
+        }
+    };
+}
+
+mod pass;
+mod rows;
+
+/// a x b + c, with one rounding where that is one instruction.
+#[inline(always)]
+fn madd<T: Number, L: Lanes<T>>(a: T, b: T, c: T) -> T {
+    match L::FUSED {
+        true => a.fused(b, c),
+        false => a * b + c,
+    }
+}
+
+for_this_processor! {
+    /// One step of Adam.
+    adam = adam_body [T: Number] <T>
+    (values: &mut [T], first: &mut [T], second: &mut [T], gradient: &[T], step: &Step<T>)
+}
+
+#[inline(always)]
+fn adam_body<T: Number, L: Lanes<T>>(
+    values: &mut [T],
+    first: &mut [T],
+    second: &mut [T],
+    gradient: &[T],
+    step: &Step<T>,
+) {
+    let moments = first.iter_mut().zip(second);
+    for ((value, gradient), (first, second)) in values.iter_mut().zip(gradient).zip(moments) {
+        (*value, *first, *second) = adam_one::<T, L>(*value, *first, *second, *gradient, step);
+    }
+}
+
+#[inline(always)]
+fn adam_one<T: Number, L: Lanes<T>>(
+    value: T,
+    first: T,
+    second: T,
+    gradient: T,
+    step: &Step<T>,
+) -> (T, T, T) {
+    let gradient = madd::<T, L>(step.decay, value, gradient);
+    let first = madd::<T, L>(step.keep.0, first, step.take.0 * gradient);
+    let second = madd::<T, L>(step.keep.1, second, step.take.1 * gradient * gradient);
+    let size = madd::<T, L>(second.root(), step.root, step.epsilon);
+    (value - step.rate * first / size, first, second)
+}
+
+for_this_processor! {
+    /// All steps of Adam on parameters whose gradient is the decay alone.
+    decay = decay_body [T: Number] <T> (values: &mut [T], steps: &[Step<T>])
+}
+
+#[inline(always)]
+fn decay_body<T: Number, L: Lanes<T>>(values: &mut [T], steps: &[Step<T>]) {
+    // Several vectors at a time: the root and the division of one hide behind those of the others.
+    const MANY: usize = 4 * LANES;
+    for values in values.chunks_mut(MANY) {
+        let (mut value, mut first, mut second) =
+            ([T::ZERO; MANY], [T::ZERO; MANY], [T::ZERO; MANY]);
+        value[..values.len()].copy_from_slice(values);
+        for step in steps {
+            for at in 0..MANY {
+                (value[at], first[at], second[at]) =
+                    adam_one::<T, L>(value[at], first[at], second[at], T::ZERO, step);
+            }
+        }
+        values.copy_from_slice(&value[..values.len()]);
+    }
+}
+
+for_this_processor! {
+    /// into += factor x from.
+    add_scaled = add_scaled_body [T: Number] <T> (into: &mut [T], factor: T, from: &[T])
+}
+
+#[inline(always)]
+fn add_scaled_body<T: Number, L: Lanes<T>>(into: &mut [T], factor: T, from: &[T]) {
+    for (into, &from) in into.iter_mut().zip(from) {
+        *into = madd::<T, L>(factor, from, *into);
+    }
+}
+
+for_this_processor! {
+    /// The inner product.
+    dot = dot_body [T: Number] <T> (a: &[T], b: &[T]) -> T
+}
+
+#[inline(always)]
+fn dot_body<T: Number, L: Lanes<T>>(a: &[T], b: &[T]) -> T {
+    let (a_all, a_rest) = a.as_chunks::<LANES>();
+    let (b_all, b_rest) = b.as_chunks::<LANES>();
+    let (a_fours, a_left) = a_all.as_chunks::<4>();
+    let (b_fours, b_left) = b_all.as_chunks::<4>();
+    let mut sums = [L::splat(T::ZERO); 4];
+    for (a, b) in a_fours.iter().zip(b_fours) {
+        for (at, sum) in sums.iter_mut().enumerate() {
+            *sum = L::load(&a[at]).times(L::load(&b[at]), *sum);
+        }
+    }
+    for (a, b) in a_left.iter().zip(b_left) {
+        sums[0] = L::load(a).times(L::load(b), sums[0]);
+    }
+    let one = L::splat(T::ONE);
+    let pairs = [sums[0].times(one, sums[1]), sums[2].times(one, sums[3])];
+    let mut sum = fold(pairs[0].times(one, pairs[1]).store());
+    for (&a, &b) in a_rest.iter().zip(b_rest) {
+        sum = madd::<T, L>(a, b, sum);
+    }
+    sum
+}
+
+#[inline(always)]
+fn fold<T: Number>(s: [T; LANES]) -> T {
+    ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]))
+}
+
+for_this_processor! {
+    /// Turns a row of inner products into exponentials and adds them up.
+    exponentials = exponentials_body [T: Number] <T> (row: &mut [T], scale: T) -> T
+}
+
+#[inline(always)]
+fn exponentials_body<T: Number, L: Lanes<T>>(row: &mut [T], scale: T) -> T {
+    let mut sums = [T::ZERO; LANES];
+    let (many, rest) = row.as_chunks_mut::<LANES>();
+    for chunk in many {
+        for lane in 0..LANES {
+            chunk[lane] = (chunk[lane] * scale).power_of_e();
+        }
+        for lane in 0..LANES {
+            sums[lane] += chunk[lane];
+        }
+    }
+    let mut sum = fold(sums);
+    for value in rest {
+        *value = (*value * scale).power_of_e();
+        sum += *value;
+    }
+    sum
+}
+
+for_this_processor! {
+    /// ELU(row + bias).
+    elu = elu_body [T: Number] <T> (row: &mut [T], bias: &[T])
+}
+
+#[inline(always)]
+fn elu_body<T: Number, L: Lanes<T>>(row: &mut [T], bias: &[T]) {
+    for (value, &bias) in row.iter_mut().zip(bias) {
+        let sum = *value + bias;
+        // Both sides are worked out, so that there is no branch and the loop runs on vectors.
+        let below = sum.power_of_e() - T::ONE;
+        *value = if sum > T::ZERO { sum } else { below };
+    }
+}
+
+/// Scores become probabilities, in place.
+#[inline(always)]
+pub(crate) fn softmax<T: Number>(scores: &mut [T]) {
+    let largest = scores
+        .iter()
+        .copied()
+        .fold(scores[0], |a, b| if b > a { b } else { a });
+    let mut total = T::ZERO;
+    for score in scores.iter_mut() {
+        *score = (*score - largest).power_of_e();
+        total += *score;
+    }
+    for score in scores.iter_mut() {
+        *score = *score / total;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::dot;
+
+    #[test]
+    fn inner_products_of_any_length() {
+        for length in 0..80 {
+            let a: Vec<f32> = (0..length).map(|i| i as f32 - 7.0).collect();
+            let b: Vec<f32> = (0..length).map(|i| 3.0 - i as f32).collect();
+            let right: f32 = a.iter().zip(&b).map(|(a, b)| a * b).sum();
+            assert_eq!(dot(&a, &b), right);
+        }
+    }
+}
