@@ -63,6 +63,8 @@ fn measure(
         classes: 2,
         features: columns,
         last_class: None,
+        homophily: 0.7,
+        task_share: 1.0,
         ..recipe
     };
     let graph = synthesize(&recipe, &Context::with_free_memory(&Silent))?;
