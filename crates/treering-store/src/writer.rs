@@ -86,15 +86,33 @@ impl Writer {
     /// When there is anything else in the folder, when another process is creating a model there, or when the learner's name or the
     /// backbone cannot be used.
     pub fn create(folder: &Path, head: NewModel) -> Result<Writer> {
-        check_name("learner", &head.learner).map_err(|fault| fault.at(folder))?;
-        decode(&folder.join(layout::BACKBONE), &head.backbone)?;
+        check_head(folder, &head)?;
+        Writer::reserve(folder)?.with_head(head)
+    }
+
+    /// Takes the folder of a new model before there is anything to put into it, so that nobody else begins a model there while the backbone is
+    /// being trained. [`with_head`](Writer::with_head) has to come before the first commit.
+    ///
+    /// # Errors
+    /// As [`create`](Writer::create).
+    pub fn reserve(folder: &Path) -> Result<Writer> {
         make_folder(folder)?;
         // Asked twice: no lock is put into a folder that is not ours, and another process may have created a model before we had the lock.
         check_beginning(folder)?;
         let lock = lock(folder)?;
         check_beginning(folder)?;
         sweep(folder, None);
-        Ok(Writer::new(folder, lock, Some(head), None))
+        Ok(Writer::new(folder, lock, None, None))
+    }
+
+    /// What the first commit to a [reserved](Writer::reserve) folder begins the model with. A model that is there already stays as it is.
+    ///
+    /// # Errors
+    /// When the learner's name or the backbone cannot be used.
+    pub fn with_head(mut self, head: NewModel) -> Result<Writer> {
+        check_head(&self.folder, &head)?;
+        self.head = Some(head);
+        Ok(self)
     }
 
     /// Opens a model for changes, and removes what a killed writer may have left in its folder.
@@ -146,6 +164,12 @@ impl std::fmt::Debug for Writer {
             .field("folder", &self.folder)
             .finish_non_exhaustive()
     }
+}
+
+fn check_head(folder: &Path, head: &NewModel) -> Result<()> {
+    check_name("learner", &head.learner).map_err(|fault| fault.at(folder))?;
+    decode(&folder.join(layout::BACKBONE), &head.backbone)?;
+    Ok(())
 }
 
 fn make_folder(folder: &Path) -> Result<()> {

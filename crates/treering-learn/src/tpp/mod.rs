@@ -7,6 +7,7 @@ mod answer;
 mod parameters;
 mod profile;
 mod prompt;
+pub mod saved;
 mod together;
 
 pub use parameters::{Profile, Routing, TppParameters};
