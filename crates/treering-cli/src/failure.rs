@@ -4,6 +4,9 @@ use std::fmt::Display;
 use std::process::ExitCode;
 
 use treering_data::{DataError, Fault, RecipeError, StreamError, SynthError};
+use treering_learn::LearnError;
+use treering_learn::tpp::saved::SavedError;
+use treering_store::StoreError;
 
 /// Why a command stopped.
 pub(crate) enum Failure {
@@ -68,5 +71,29 @@ impl From<RecipeError> for Failure {
 impl From<SynthError> for Failure {
     fn from(error: SynthError) -> Self {
         Failure::input(error)
+    }
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        match error.is_system() {
+            true => Failure::system(error),
+            false => Failure::input(error),
+        }
+    }
+}
+
+impl From<SavedError> for Failure {
+    fn from(error: SavedError) -> Self {
+        match error {
+            SavedError::Store(error) => error.into(),
+            other => Failure::input(format!("{other}.")),
+        }
+    }
+}
+
+impl From<LearnError> for Failure {
+    fn from(error: LearnError) -> Self {
+        Failure::input(format!("{error}."))
     }
 }

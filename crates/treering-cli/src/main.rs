@@ -3,7 +3,9 @@
 mod data;
 mod extras;
 mod failure;
+mod model;
 mod output;
+mod plan;
 mod progress;
 mod source;
 
@@ -24,8 +26,8 @@ use crate::output::Output;
     arg_required_else_help = true
 )]
 #[command(
-    after_help = "Start with:\n  treering data stats          what the built-in data looks like\n  \
-    treering data stream         how it arrives, task by task\n  treering data convert --help which data can be read\n\n\
+    after_help = "Start with:\n  treering demo                  learn built-in data and see what comes out\n  \
+    treering learn --help          learn your own\n  treering data convert --help   which data can be read\n\n\
     Exit codes: 0 done, 1 the system failed, 2 the input or the call is wrong, 130 interrupted."
 )]
 struct Cli {
@@ -51,6 +53,8 @@ pub(crate) struct Global {
 
 #[derive(Subcommand)]
 enum Command {
+    #[command(flatten)]
+    Model(model::Command),
     /// Look at graphs, convert them, make them up, cut them into tasks.
     #[command(subcommand)]
     Data(Box<data::Command>),
@@ -95,6 +99,7 @@ fn start_threads(global: &Global) -> Result<(), Failure> {
 fn run(cli: Cli) -> Result<(), Failure> {
     let output = Output::new();
     match cli.command {
+        Command::Model(command) => model::run(command, &cli.global, &output),
         Command::Data(command) => data::run(*command, &cli.global, &output),
         Command::Completions(args) => extras::completions::<Cli>(&args, &output),
         Command::Man(args) => extras::manual::<Cli>(&args),

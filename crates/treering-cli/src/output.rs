@@ -15,8 +15,16 @@ impl Output {
     }
 
     pub(crate) fn print(&self, text: &str) -> Result<(), Failure> {
+        self.stream(|out| out.write_all(text.as_bytes()))
+    }
+
+    /// Lets `write` print as it goes, for results too long to hold as one text.
+    pub(crate) fn stream(
+        &self,
+        write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> Result<(), Failure> {
         let mut out = io::stdout().lock();
-        let done = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+        let done = write(&mut out).and_then(|()| out.flush());
         done.map_err(|error| match error.kind() {
             io::ErrorKind::BrokenPipe => Failure::Closed,
             _ => Failure::system(format!("writing the result: {error}")),

@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::progress::listener;
 
 /// The data of a command that was given none.
-const DEFAULT: &str = "demo";
+pub(crate) const DEFAULT: &str = "demo";
 
 /// Flags that say where data comes from and how to read it.
 #[derive(Args)]
@@ -106,10 +106,24 @@ impl Reading {
 impl Source {
     /// Reads or makes the graph, and tells on standard error what a person should know about how.
     pub(crate) fn load(&self, global: &Global) -> Result<Loaded, Failure> {
+        self.load_from(self.data.as_deref(), global)
+    }
+
+    /// The file or folder that was named, if it is there.
+    pub(crate) fn path(&self) -> Option<&Path> {
+        let path = self.data.as_deref().map(Path::new);
+        path.filter(|path| path.exists())
+    }
+
+    /// As [`Source::load`], with the same flags and other data.
+    pub(crate) fn load_from(
+        &self,
+        named: Option<&str>,
+        global: &Global,
+    ) -> Result<Loaded, Failure> {
         let listener = listener(global.quiet);
         let context = context(global, &*listener);
         let options = self.reading.options();
-        let named = self.data.as_deref();
         let path = Path::new(named.unwrap_or_default());
         let tables = options.nodes_file.is_some() || options.edges_file.is_some();
         let loaded = match (tables, Recipe::preset(named.unwrap_or(DEFAULT))) {

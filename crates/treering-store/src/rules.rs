@@ -10,8 +10,11 @@ const LONGEST: usize = 200;
 
 type Check = Result<(), Fault>;
 
-/// Refuses names that a person could not see, write or tell apart in a table.
-pub(crate) fn check_name(what: &'static str, name: &str) -> Check {
+/// Refuses names that a person could not see, write or tell apart in a table; asked by every commit, and by callers before long work.
+///
+/// # Errors
+/// [`Fault::BadName`].
+pub fn check_name(what: &'static str, name: &str) -> Check {
     let why = if name.is_empty() {
         "it is empty"
     } else if name.len() > LONGEST {

@@ -141,6 +141,11 @@ impl Writer {
         }
     }
 
+    /// The folder of the model.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
     /// The model as it is now; `None` before the first commit.
     pub fn model(&self) -> Option<&Model> {
         self.model.as_ref()

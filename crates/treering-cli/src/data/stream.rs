@@ -2,17 +2,15 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
-use treering_data::{
-    ClassOrder, Grouping, InterTask, SplitSource, Stream as Plan, StreamOptions, check_target,
-    shortened,
-};
+use clap::Args;
+use treering_data::{Stream as Plan, check_target, shortened};
 use treering_graph::{Graph, Role};
 
 use super::convert::Layout;
 use crate::Global;
 use crate::failure::Failure;
 use crate::output::{Output, grouped, table};
+use crate::plan::PlanFlags;
 use crate::progress::listener;
 use crate::source::{Source, context};
 
@@ -40,99 +38,39 @@ pub(crate) struct Stream {
     force: bool,
     #[command(flatten)]
     source: Source,
+    /// How many classes make a task.
+    #[arg(
+        long,
+        value_name = "K",
+        default_value_t = 2,
+        conflicts_with = "group",
+        help_heading = "Stream"
+    )]
+    classes_per_task: usize,
+    /// Seed of everything random.
+    #[arg(
+        long,
+        default_value_t = 0,
+        allow_negative_numbers = true,
+        help_heading = "Stream"
+    )]
+    seed: u64,
     #[command(flatten)]
     plan: PlanFlags,
-}
-
-/// Flags that say how a graph becomes a stream.
-#[derive(Args)]
-#[command(next_help_heading = "Stream")]
-pub(crate) struct PlanFlags {
-    /// The order in which classes arrive.
-    #[arg(long, value_enum, default_value_t = Order::Ascending)]
-    order: Order,
-    /// How many classes make a task.
-    #[arg(long, value_name = "K", default_value_t = 2, conflicts_with = "group")]
-    classes_per_task: usize,
-    /// The classes of one task, by name; once for each task. --order applies to the groups then.
-    #[arg(long, value_name = "CLASS,CLASS,...")]
-    group: Vec<String>,
-    /// Draw train, validation and test per class (0.6, 0.2, 0.2), or take the data set's own.
-    #[arg(long, value_enum, default_value_t = Split::Random)]
-    split: Split,
-    /// Keep edges between tasks: a task's graph then holds all nodes that arrived so far.
-    #[arg(long)]
-    keep_inter_task_edges: bool,
-    /// Seed of everything random.
-    #[arg(long, default_value_t = 0, allow_negative_numbers = true)]
-    seed: u64,
-    /// Seed of the split alone, so that repeats can share a split [default: the seed].
-    #[arg(long, value_name = "SEED")]
-    split_seed: Option<u64>,
-}
-
-/// The order in which classes arrive.
-#[derive(Clone, Copy, ValueEnum)]
-enum Order {
-    /// By class number.
-    Ascending,
-    /// By class number, from the last.
-    Descending,
-    /// Shuffled by the seed.
-    Random,
-}
-
-/// Where train, validation and test come from.
-#[derive(Clone, Copy, ValueEnum)]
-enum Split {
-    /// Drawn per class.
-    Random,
-    /// The data set's own, or its split column.
-    Own,
-}
-
-impl PlanFlags {
-    pub(crate) fn options(&self) -> StreamOptions {
-        StreamOptions {
-            order: match self.order {
-                Order::Ascending => ClassOrder::Ascending,
-                Order::Descending => ClassOrder::Descending,
-                Order::Random => ClassOrder::Random,
-            },
-            grouping: match self.group.is_empty() {
-                true => Grouping::PerTask(self.classes_per_task),
-                false => Grouping::Groups(self.group.iter().map(|names| names_of(names)).collect()),
-            },
-            split: match self.split {
-                Split::Random => SplitSource::Random,
-                Split::Own => SplitSource::Own,
-            },
-            inter_task: match self.keep_inter_task_edges {
-                true => InterTask::Kept,
-                false => InterTask::Dropped,
-            },
-            seed: self.seed,
-            split_seed: self.split_seed.unwrap_or(self.seed),
-        }
-    }
-}
-
-fn names_of(list: &str) -> Vec<String> {
-    list.split(',').map(|name| name.trim().to_owned()).collect()
 }
 
 pub(crate) fn run(args: &Stream, global: &Global, output: &Output) -> Result<(), Failure> {
     if let Some(folder) = &args.out {
         check_target(folder, args.force)?;
     }
-    if args.plan.keep_inter_task_edges && matches!(args.graphs, Some(Layout::Npz)) {
+    if args.plan.keeps_edges() && matches!(args.graphs, Some(Layout::Npz)) {
         return Err(Failure::input(
             "with --keep-inter-task-edges a task's graph has nodes without a label, which npz cannot hold; write native, \
              parquet or csv",
         ));
     }
     let graph = args.source.load(global)?.graph;
-    let plan = Plan::plan(&graph, &args.plan.options())?;
+    let plan = Plan::plan(&graph, &args.plan.options(args.classes_per_task, args.seed))?;
     if let Some(folder) = &args.out {
         let listener = listener(global.quiet);
         let graphs = args.graphs.map(Layout::format);

@@ -121,6 +121,14 @@ pub fn parameters(model: &Model) -> Result<TppParameters, SavedError> {
 /// # Errors
 /// As [`parameters`]; a file that is not the one that was written, or that was made for other parameters.
 pub fn load(model: &Model) -> Result<Tpp, SavedError> {
+    load_some(model, |_| true)
+}
+
+/// As [`load`], with some of the rings: the others are not even read.
+///
+/// # Errors
+/// As [`load`].
+pub fn load_some(model: &Model, wanted: impl Fn(&RingEntry) -> bool) -> Result<Tpp, SavedError> {
     let parameters = parameters(model)?;
     let backbone = read_backbone(
         model.backbone()?,
@@ -131,6 +139,7 @@ pub fn load(model: &Model) -> Result<Tpp, SavedError> {
         .manifest()
         .rings
         .iter()
+        .filter(|ring| wanted(ring))
         .map(|ring| load_ring(model, ring, &parameters))
         .collect::<Result<Vec<Ring>, SavedError>>()?;
     Tpp::restore(parameters, backbone, rings).map_err(|error| SavedError::Parameters {
@@ -139,11 +148,7 @@ pub fn load(model: &Model) -> Result<Tpp, SavedError> {
     })
 }
 
-/// One ring of a model.
-///
-/// # Errors
-/// As [`load`].
-pub fn load_ring(
+fn load_ring(
     model: &Model,
     ring: &RingEntry,
     parameters: &TppParameters,

@@ -1,0 +1,260 @@
+//! `treering learn`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use serde_json::json;
+use treering_data::{human_bytes, shortened};
+use treering_graph::Graph;
+use treering_learn::tpp::TppParameters;
+use treering_learn::tpp::saved;
+use treering_store::RingEntry;
+
+use super::held_out::{Accuracy, accuracy};
+use super::parameters::{TppFlags, check_same};
+use super::tasks::{Wanted, hold_out};
+use super::training::{Training, contrast, parameters_in};
+use crate::Global;
+use crate::failure::Failure;
+use crate::output::{Output, grouped, table};
+use crate::plan::PlanFlags;
+use crate::progress::listener;
+use crate::source::Source;
+
+/// Flags of `treering learn`.
+#[derive(Args)]
+#[command(
+    after_help = "Examples:\n  treering learn model/ topics-2024.treering\n  \
+    treering learn model/ topics-2025.treering --name autumn --val 0.2\n  \
+    treering learn model/ papers.csv-folder/ --classes physics,law\n  \
+    treering learn model/ cora.npz --classes-per-task 2 --order random --seed 3\n  \
+    treering learn model/ better-labels.treering --replace autumn\n\n\
+    Without --classes all classes with a train node make one task. Nodes of classes that are not chosen are left out of the task's graph; nodes \
+    without a label stay, because they may belong to the new classes. A folder written by `treering data stream -o FOLDER --graphs native` is \
+    learned task by task. What was learned before does not change by a bit."
+)]
+pub(crate) struct Learn {
+    /// The folder of the model; it is made if it is not there.
+    model: PathBuf,
+    #[command(flatten)]
+    source: Source,
+    /// What to call the task [default: task-N]; of several, the first is NAME-1.
+    #[arg(long)]
+    name: Option<String>,
+    /// The classes of the task, by name; names with a comma cannot be given.
+    #[arg(long, value_name = "CLASS,CLASS,...", value_delimiter = ',')]
+    classes: Vec<String>,
+    /// Cut the graph into several tasks of so many classes, and learn them all.
+    #[arg(long, value_name = "K", conflicts_with = "group")]
+    classes_per_task: Option<usize>,
+    /// Learn this task (number or name) as a whole again, in its place. Its classes may be others than before.
+    #[arg(long, value_name = "TASK", conflicts_with_all = ["classes_per_task", "group"])]
+    replace: Option<String>,
+    /// Hold out this share of every class's train nodes, and say how the model does on them.
+    #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
+    val: Option<f64>,
+    /// Seed of everything random, fixed when a model begins [default: 0].
+    #[arg(long, allow_negative_numbers = true)]
+    seed: Option<u64>,
+    /// Print JSON instead of a table.
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    plan: PlanFlags,
+    #[command(flatten)]
+    tpp: TppFlags,
+}
+
+pub(crate) fn run(args: &Learn, global: &Global, output: &Output) -> Result<(), Failure> {
+    let (parameters, exists) = parameters(args)?;
+    if args.replace.is_some() && !exists {
+        return Err(Failure::input(format!(
+            "{}: there is no model yet, so there is no task to replace; leave --replace out",
+            args.model.display()
+        )));
+    }
+    let wanted = Wanted {
+        source: &args.source,
+        classes: &args.classes,
+        classes_per_task: args.classes_per_task,
+        plan: &args.plan,
+        seed: parameters.seed,
+    };
+    let mut graphs = wanted.load(global)?;
+    check_count(args, &graphs)?;
+    let training = match exists {
+        false => Training::begin(&args.model, parameters.clone())?,
+        true => Training::resume(&args.model, args.replace.as_deref())?,
+    };
+    let names = names(args, &training, graphs.len());
+    training.check(&graphs, &names)?;
+    if let Some(share) = args.val {
+        let numbers = u64::from(training.next_number())..;
+        graphs = numbers
+            .zip(graphs)
+            .map(|(number, graph)| hold_out(graph, share, parameters.seed, number))
+            .collect::<Result<_, _>>()?;
+    }
+    if !global.quiet {
+        announce(&parameters, &training, &graphs, exists);
+    }
+    let listener = listener(global.quiet);
+    let mut rings = Vec::new();
+    let training = training.learn(&graphs, &names, &*listener, |ring| {
+        rings.push(ring.clone());
+        Ok(())
+    })?;
+    let learned = judge(&training, rings, &graphs)?;
+    match args.json {
+        true => output.json(&as_json(&learned)),
+        false => output.print(&describe(&learned, &graphs)),
+    }
+}
+
+/// The model's parameters, or those of the model that begins; and whether there is one.
+fn parameters(args: &Learn) -> Result<(TppParameters, bool), Failure> {
+    if let Some(share) = args.val
+        && !(0.0..1.0).contains(&share)
+    {
+        return Err(Failure::input(format!(
+            "--val is {share}; it has to be at least 0 and less than 1"
+        )));
+    }
+    let there = parameters_in(&args.model)?;
+    let mut asked = there.clone().unwrap_or_default();
+    asked.seed = args.seed.unwrap_or(asked.seed);
+    args.tpp.apply(&mut asked);
+    asked.check()?;
+    if let Some(there) = &there {
+        check_same(&args.model, there, &asked)?;
+    }
+    Ok((asked, there.is_some()))
+}
+
+fn check_count(args: &Learn, graphs: &[Graph]) -> Result<(), Failure> {
+    match (&args.replace, graphs.len()) {
+        (Some(_), count) if count != 1 => Err(Failure::input(format!(
+            "--replace learns one task again, and the data has {count}; name one task's graph"
+        ))),
+        _ => Ok(()),
+    }
+}
+
+fn names(args: &Learn, training: &Training, count: usize) -> Vec<String> {
+    let next = training.next_number();
+    match (&args.name, training.replaced()) {
+        (Some(name), _) if count == 1 => vec![name.clone()],
+        (Some(name), _) => (1..=count).map(|at| format!("{name}-{at}")).collect(),
+        (None, Some(replaced)) => vec![replaced.name.clone()],
+        (None, None) => (next..)
+            .take(count)
+            .map(|at| format!("task-{at}"))
+            .collect(),
+    }
+}
+
+/// What a person should know before the work begins.
+fn announce(parameters: &TppParameters, training: &Training, graphs: &[Graph], exists: bool) {
+    for graph in graphs.iter().take(1) {
+        if graph.origin().synthetic.is_some() {
+            let name = shortened(&graph.origin().name);
+            eprintln!("note: {name} is SYNTHETIC data");
+        }
+        if !exists {
+            let contrast = contrast(parameters, graph.nodes());
+            eprintln!("the first task trains the backbone; contrast: {contrast}");
+        }
+    }
+    let is_first = |ring: &RingEntry| ring.facts[super::training::TRAINED_BACKBONE] == true;
+    if training.replaced().is_some_and(is_first) {
+        eprintln!(
+            "note: this task trained the backbone. The backbone stays as it is, since every other ring stands on it; the task gets a prompt \
+             like the others"
+        );
+    }
+}
+
+/// A ring that was committed, and how it does on validation nodes.
+struct Learned {
+    ring: RingEntry,
+    accuracy: Option<Accuracy>,
+}
+
+/// Asks the model as it lies on the disk.
+fn judge(
+    training: &Training,
+    rings: Vec<RingEntry>,
+    graphs: &[Graph],
+) -> Result<Vec<Learned>, Failure> {
+    let held_out = graphs.iter().any(|graph| {
+        let roles = graph.split().unwrap_or_default();
+        roles.contains(&treering_graph::Role::Validation)
+    });
+    let model = training.model().filter(|_| held_out);
+    let learner = model.map(saved::load).transpose()?;
+    rings
+        .into_iter()
+        .zip(graphs)
+        .map(|(ring, graph)| {
+            let place = model.and_then(|model| {
+                let rings = &model.manifest().rings;
+                rings.iter().position(|known| known.number == ring.number)
+            });
+            let accuracy = match (&learner, place) {
+                (Some(learner), Some(place)) => accuracy(learner, graph, place)?,
+                _ => None,
+            };
+            Ok(Learned { ring, accuracy })
+        })
+        .collect()
+}
+
+fn describe(learned: &[Learned], graphs: &[Graph]) -> String {
+    let judged = learned.iter().any(|one| one.accuracy.is_some());
+    let mut header = vec!["ring", "task", "classes", "nodes", "train", "bytes"];
+    if judged {
+        header.extend(["val, task known", "val, node by node"]);
+    }
+    let mut listing = table(&header, &[0, 3, 4, 5, 6, 7]);
+    for (one, graph) in learned.iter().zip(graphs) {
+        let ring = &one.ring;
+        let classes: Vec<String> = ring.classes.iter().map(|class| shortened(class)).collect();
+        let mut row = vec![
+            format!("{:04}", ring.number),
+            shortened(&ring.name),
+            classes.join(", "),
+            grouped(graph.nodes()),
+            grouped(train_nodes(ring)),
+            human_bytes(ring.file.bytes),
+        ];
+        if judged {
+            let percent = |value: Option<f64>| value.map_or("".into(), |v| format!("{v:.1} %"));
+            row.push(percent(one.accuracy.map(|accuracy| accuracy.within)));
+            row.push(percent(one.accuracy.map(|accuracy| accuracy.over_all)));
+        }
+        listing.add_row(row);
+    }
+    format!("{}\n", listing.trim_fmt())
+}
+
+/// The train nodes of a ring, from its facts.
+pub(super) fn train_nodes(ring: &RingEntry) -> usize {
+    let train = ring.facts["train"].as_object();
+    let counts = train.into_iter().flatten();
+    counts.filter_map(|(_, count)| count.as_u64()).sum::<u64>() as usize
+}
+
+fn as_json(learned: &[Learned]) -> serde_json::Value {
+    let one = |one: &Learned| {
+        let ring = &one.ring;
+        json!({
+            "ring": ring.number,
+            "name": ring.name,
+            "classes": ring.classes,
+            "bytes": ring.file.bytes,
+            "facts": ring.facts,
+            "validation": one.accuracy.map(|a| json!({ "task-known": a.within, "node-by-node": a.over_all })),
+        })
+    };
+    learned.iter().map(one).collect()
+}

@@ -1,0 +1,68 @@
+//! The commands that work on a model: one file each, and beside them what they share.
+
+mod demo;
+mod export;
+#[cfg(debug_assertions)]
+mod fault;
+mod forget;
+mod heat;
+mod held_out;
+mod inspect;
+mod learn;
+mod merge;
+mod parameters;
+mod predict;
+mod rows;
+mod selection;
+mod tasks;
+mod training;
+mod verify;
+
+use clap::Subcommand;
+use treering_store::Writer;
+
+use crate::Global;
+use crate::failure::Failure;
+use crate::output::Output;
+
+/// The commands on models.
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    /// Learn the built-in data task by task, predict without task ids, and print what came out.
+    Demo(demo::Demo),
+    /// Learn a task: begin a model, or add a ring to one that is there.
+    Learn(Box<learn::Learn>),
+    /// Classify nodes; nobody says which task they belong to.
+    Predict(Box<predict::Predict>),
+    /// Print what a model holds: parameters, rings, distances between tasks.
+    Inspect(inspect::Inspect),
+    /// Check every file of a model.
+    Verify(verify::Verify),
+    /// Remove a task from a model.
+    Forget(forget::Forget),
+    /// Put rings that were learned apart on the same backbone into one new model.
+    Merge(merge::Merge),
+    /// Write a model into one safetensors file.
+    Export(export::Export),
+}
+
+pub(crate) fn run(command: Command, global: &Global, output: &Output) -> Result<(), Failure> {
+    match command {
+        Command::Demo(args) => demo::run(&args, global, output),
+        Command::Learn(args) => learn::run(&args, global, output),
+        Command::Predict(args) => predict::run(&args, global, output),
+        Command::Inspect(args) => inspect::run(&args, output),
+        Command::Verify(args) => verify::run(&args, output),
+        Command::Forget(args) => forget::run(&args, output),
+        Command::Merge(args) => merge::run(&args, output),
+        Command::Export(args) => export::run(&args, global),
+    }
+}
+
+/// A writer as commands use it: with faults injected where a test asks for them, and never in a release.
+fn prepared(writer: Writer) -> Result<Writer, Failure> {
+    #[cfg(debug_assertions)]
+    return fault::inject(writer);
+    #[cfg(not(debug_assertions))]
+    Ok(writer)
+}

@@ -1,0 +1,115 @@
+//! Which nodes a query is about, and which of them belong together.
+
+use std::collections::HashMap;
+use std::fs::{self, File};
+use std::path::Path;
+
+use treering_data::{Fault, shortened};
+use treering_graph::{NodeId, NodeNames};
+use treering_learn::Groups;
+
+use crate::failure::Failure;
+
+/// Nodes by what they are called in the data.
+struct Index(HashMap<String, NodeId>);
+
+impl Index {
+    fn new(names: &NodeNames) -> Self {
+        let nodes = NodeId::first(names.len());
+        Index(nodes.map(|node| (names.name(node), node)).collect())
+    }
+
+    fn find(&self, id: &str, place: &str) -> Result<NodeId, Failure> {
+        self.0.get(id).copied().ok_or_else(|| {
+            let id = shortened(id);
+            Failure::input(format!(
+                "{place}: there is no node `{id}` in the data. Write ids as the data has them"
+            ))
+        })
+    }
+}
+
+/// The nodes of a query: all, those in a file with one id a line, or those in a list. A file goes before a list.
+pub(super) fn nodes(wanted: Option<&str>, names: &NodeNames) -> Result<Vec<NodeId>, Failure> {
+    let Some(wanted) = wanted else {
+        return Ok(NodeId::first(names.len()).collect());
+    };
+    let path = Path::new(wanted);
+    let (ids, place) = match path.is_file() {
+        true => {
+            let text = fs::read_to_string(path).map_err(|error| Fault::from_io(error).at(path))?;
+            let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+            (lines.map(str::to_owned).collect(), wanted)
+        }
+        false => {
+            let ids: Vec<String> = wanted.split(',').map(|id| id.trim().to_owned()).collect();
+            (ids, "--only")
+        }
+    };
+    let index = Index::new(names);
+    let mut seen = vec![false; names.len()];
+    let mut nodes = Vec::with_capacity(ids.len());
+    for id in ids {
+        let node = index.find(&id, place)?;
+        // Twice the same id asks the same question.
+        if !std::mem::replace(&mut seen[node.index()], true) {
+            nodes.push(node);
+        }
+    }
+    Ok(nodes)
+}
+
+/// The groups of a query: `single`, `all`, or a CSV file with the columns node and group.
+pub(super) fn groups(wanted: &str, nodes: &[NodeId], names: &NodeNames) -> Result<Groups, Failure> {
+    match wanted {
+        "single" => Ok(Groups::Single),
+        "all" => Ok(Groups::All),
+        file => {
+            let path = Path::new(file);
+            if !path.is_file() {
+                return Err(Failure::input(format!(
+                    "--groups is `{file}`; it has to be single, all, or a CSV file with the columns node and group"
+                )));
+            }
+            from_file(path, nodes, names)
+        }
+    }
+}
+
+fn from_file(path: &Path, nodes: &[NodeId], names: &NodeNames) -> Result<Groups, Failure> {
+    let place = path.display().to_string();
+    let wrong = |why: String| Failure::input(format!("{place}: {why}"));
+    let file = File::open(path).map_err(|error| Fault::from_io(error).at(path))?;
+    let mut reader = csv::Reader::from_reader(file);
+    let header = reader.headers().map_err(|error| wrong(error.to_string()))?;
+    let column = |name: &str| header.iter().position(|found| found.trim() == name);
+    let (Some(node_column), Some(group_column)) = (column("node"), column("group")) else {
+        let found: Vec<&str> = header.iter().collect();
+        return Err(wrong(format!(
+            "the first line is `{}`. It has to name the columns node and group",
+            shortened(&found.join(","))
+        )));
+    };
+    let index = Index::new(names);
+    let mut of_node: Vec<Option<String>> = vec![None; names.len()];
+    for record in reader.records() {
+        let record = record.map_err(|error| wrong(format!("{error}. Correct the line")))?;
+        let line = record.position().map_or(0, csv::Position::line);
+        let cell = |at: usize| record.get(at).unwrap_or_default().trim();
+        let node = index.find(cell(node_column), &format!("{place}, line {line}"))?;
+        of_node[node.index()] = Some(cell(group_column).to_owned());
+    }
+    let mut numbers: HashMap<String, u32> = HashMap::new();
+    let mut given = Vec::with_capacity(nodes.len());
+    for node in nodes {
+        let Some(group) = of_node[node.index()].take() else {
+            let id = shortened(&names.name(*node));
+            return Err(wrong(format!(
+                "node `{id}` has no group. Give every node one, or ask about fewer with --only"
+            )));
+        };
+        let next = numbers.len() as u32;
+        given.push(*numbers.entry(group).or_insert(next));
+    }
+    Ok(Groups::Given(given))
+}

@@ -1,0 +1,261 @@
+//! Training into a model directory: who holds the lock, what is learned together, what is committed when.
+//!
+//! The lock comes before the training, so that a second writer is refused at once instead of after an hour. A model's first task is
+//! committed as soon as it is learned, because everything later stands on its backbone; later tasks are trained together, which is faster and
+//! gives the same bytes, and committed one by one.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use serde_json::{Map, Value, json};
+use treering_data::{Progress, shortened};
+use treering_graph::Graph;
+use treering_learn::tpp::saved::{self, backbone_bytes, ring_bytes};
+use treering_learn::tpp::{Ring, Tpp, TppParameters};
+use treering_learn::{LearnError, Learner, Shown, TrainingTask};
+use treering_store::{
+    Change, Fault, Manifest, Model, NewModel, NewRing, RingEntry, Writer, check_name,
+};
+
+use crate::failure::Failure;
+
+/// The ring that trained the backbone says so in its facts.
+pub(super) const TRAINED_BACKBONE: &str = "trained-backbone";
+
+/// A model that is being added to, or begun.
+pub(super) struct Training {
+    writer: Writer,
+    learner: Tpp,
+    /// The ring that is learned anew.
+    replaced: Option<RingEntry>,
+}
+
+/// The parameters of the model in a folder; none where a model would begin.
+pub(super) fn parameters_in(folder: &Path) -> Result<Option<TppParameters>, Failure> {
+    match Model::open(folder) {
+        Ok(model) => Ok(Some(saved::parameters(&model)?)),
+        Err(error) => match *error.fault {
+            Fault::NotFound | Fault::NotAModel | Fault::Unfinished => Ok(None),
+            _ => Err(error.into()),
+        },
+    }
+}
+
+impl Training {
+    /// Takes the lock on a new folder.
+    pub(super) fn begin(folder: &Path, parameters: TppParameters) -> Result<Self, Failure> {
+        let learner = Tpp::new(parameters)?;
+        Ok(Training {
+            writer: super::prepared(Writer::reserve(folder)?)?,
+            learner,
+            replaced: None,
+        })
+    }
+
+    /// Takes the lock on a model. The ring to be replaced is not read: it may be the damaged one.
+    pub(super) fn resume(folder: &Path, replace: Option<&str>) -> Result<Self, Failure> {
+        let writer = super::prepared(Writer::open(folder)?)?;
+        let model = Model::open(folder)?;
+        let replaced = replace.map(|task| model.find(task)).transpose()?.cloned();
+        let keep = |ring: &RingEntry| Some(ring.number) != replaced.as_ref().map(|r| r.number);
+        let learner = saved::load_some(&model, keep)?;
+        Ok(Training {
+            writer,
+            learner,
+            replaced,
+        })
+    }
+
+    /// The number that the next ring will have.
+    pub(super) fn next_number(&self) -> u32 {
+        self.writer
+            .manifest()
+            .map_or(1, |manifest| manifest.next_ring)
+    }
+
+    /// The ring that is learned anew.
+    pub(super) fn replaced(&self) -> Option<&RingEntry> {
+        self.replaced.as_ref()
+    }
+
+    /// The model as it is now.
+    pub(super) fn model(&self) -> Option<&Model> {
+        self.writer.model()
+    }
+
+    /// Refuses tasks that do not fit the model, or one another, before any work.
+    pub(super) fn check(&self, tasks: &[Graph], names: &[String]) -> Result<(), Failure> {
+        self.check_names(names)?;
+        let mut owner: HashMap<&str, String> = HashMap::new();
+        let rings = self.writer.manifest().map_or(&[][..], |m| &m.rings);
+        let replaced = self.replaced.as_ref().map(|ring| ring.number);
+        for ring in rings.iter().filter(|ring| Some(ring.number) != replaced) {
+            let name = format!("ring {:04} (`{}`)", ring.number, shortened(&ring.name));
+            owner.extend(ring.classes.iter().map(|class| (&class[..], name.clone())));
+        }
+        for graph in tasks {
+            check_width(graph, self.writer.manifest())?;
+            for class in graph.labels().map_or(&[][..], |labels| labels.names()) {
+                check_name("class", class).map_err(|fault| fault.at(self.writer.folder()))?;
+                if let Some(ring) = owner.insert(class, "another task of this call".into()) {
+                    return Err(Failure::input(format!(
+                        "class `{}` is in {ring} already. Learn that task as a whole again with --replace TASK, or name the classes that \
+                         are new with --classes",
+                        shortened(class)
+                    )));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn check_names(&self, names: &[String]) -> Result<(), Failure> {
+        let rings = self.writer.manifest().map_or(&[][..], |m| &m.rings);
+        let replaced = self.replaced.as_ref().map(|ring| ring.number);
+        for name in names {
+            let mut others = rings.iter().filter(|ring| Some(ring.number) != replaced);
+            let fault = match others.any(|ring| ring.name == *name) {
+                true => Err(Fault::DuplicateName { name: name.clone() }),
+                false => check_name("ring", name),
+            };
+            fault.map_err(|fault| fault.at(self.writer.folder()))?;
+        }
+        Ok(())
+    }
+
+    /// Learns tasks and commits their rings; `done` hears of every commit.
+    pub(super) fn learn(
+        mut self,
+        graphs: &[Graph],
+        names: &[String],
+        progress: &dyn Progress,
+        mut done: impl FnMut(&RingEntry) -> Result<(), Failure>,
+    ) -> Result<Self, Failure> {
+        let next = u64::from(self.next_number());
+        let tasks = (next..)
+            .zip(graphs)
+            .map(|(number, graph)| TrainingTask::new(graph.clone(), number, Shown::Train))
+            .collect::<Result<Vec<_>, LearnError>>()?;
+        let is_new = self.learner.backbone().is_none();
+        for batch in batches(tasks.len(), is_new) {
+            let known = self.learner.rings().len();
+            self.learner.learn(&tasks[batch.clone()], progress)?;
+            let rings = self.learner.rings()[known..].to_vec();
+            for (at, ring) in batch.zip(rings) {
+                let facts = self.facts(&tasks[at], is_new && at == 0);
+                if is_new && at == 0 {
+                    self = self.begin_model(&tasks[at], &names[at])?;
+                }
+                done(&self.commit(&names[at], &tasks[at], &ring, facts)?)?;
+            }
+        }
+        Ok(self)
+    }
+
+    fn commit(
+        &mut self,
+        name: &str,
+        task: &TrainingTask,
+        ring: &Ring,
+        facts: Value,
+    ) -> Result<RingEntry, Failure> {
+        let ring = NewRing {
+            name: name.to_owned(),
+            classes: task.classes().to_vec(),
+            facts,
+            bytes: ring_bytes(ring),
+        };
+        let change = match &self.replaced {
+            None => Change::Add(ring),
+            Some(old) => Change::Replace {
+                number: old.number,
+                ring,
+            },
+        };
+        let entries = self.writer.commit(vec![change])?;
+        let entry = entries.into_iter().next();
+        entry.ok_or_else(|| Failure::system("the commit gave no ring"))
+    }
+
+    /// Says what the first commit begins with.
+    fn begin_model(mut self, task: &TrainingTask, name: &str) -> Result<Self, Failure> {
+        let backbone = self.learner.backbone().ok_or(LearnError::Nothing)?;
+        let parameters = self.learner.parameters();
+        let head = NewModel {
+            learner: self.learner.name().into(),
+            parameters: serde_json::to_value(parameters).map_err(Failure::system)?,
+            feature_width: backbone.features,
+            facts: json!({ "backbone": {
+                "task": name,
+                "classes": task.classes(),
+                "data": task.graph().origin().name,
+                "synthetic": task.graph().origin().synthetic.is_some(),
+                "contrast": contrast(parameters, task.graph().nodes()),
+            }}),
+            backbone: backbone_bytes(backbone),
+        };
+        self.writer = self.writer.with_head(head)?;
+        Ok(self)
+    }
+
+    /// What a ring remembers about the task it was learned from.
+    fn facts(&self, task: &TrainingTask, trains_backbone: bool) -> Value {
+        let mut train = Map::new();
+        for (place, class) in (0u32..).zip(task.classes()) {
+            let nodes = task.train().classes.iter().filter(|&&c| c == place);
+            train.insert(class.clone(), nodes.count().into());
+        }
+        let (graph, parameters) = (task.graph(), self.learner.parameters());
+        let mut facts = json!({
+            "data": graph.origin().name,
+            "synthetic": graph.origin().synthetic.is_some(),
+            "nodes": graph.nodes(),
+            "edges": edges(graph),
+            "train": train,
+            "seed": parameters.seed,
+        });
+        if trains_backbone {
+            facts[TRAINED_BACKBONE] = true.into();
+            facts["contrast"] = contrast(parameters, graph.nodes()).into();
+        }
+        facts
+    }
+}
+
+/// A new model's first task alone, the others together.
+fn batches(tasks: usize, is_new: bool) -> Vec<std::ops::Range<usize>> {
+    let first = usize::from(is_new).min(tasks);
+    [0..first, first..tasks]
+        .into_iter()
+        .filter(|batch| !batch.is_empty())
+        .collect()
+}
+
+/// How the backbone was trained on a graph of so many nodes.
+pub(super) fn contrast(parameters: &TppParameters, nodes: usize) -> String {
+    let contrasted = parameters.contrastive.contrasted(nodes);
+    match (parameters.contrastive.epochs, contrasted < nodes) {
+        (0, _) => "none, the backbone is as it was drawn".into(),
+        (_, false) => format!("exact, {nodes} nodes"),
+        (_, true) => format!("sampled, {contrasted} of {nodes} nodes an epoch"),
+    }
+}
+
+/// Undirected edges, or arcs where the graph is directed; a loop is one.
+fn edges(graph: &Graph) -> usize {
+    let (arcs, loops) = (graph.arcs(), graph.arcs().loops());
+    match arcs.is_symmetric() {
+        true => (arcs.len() - loops) / 2 + loops,
+        false => arcs.len(),
+    }
+}
+
+fn check_width(graph: &Graph, manifest: Option<&Manifest>) -> Result<(), Failure> {
+    let found = graph.features().columns();
+    let expected = manifest.map_or(found, |manifest| manifest.feature_width);
+    match (found == expected, found) {
+        (false, _) => Err(LearnError::Width { found, expected }.into()),
+        (true, 0) => Err(LearnError::NoFeatures.into()),
+        (true, _) => Ok(()),
+    }
+}
