@@ -15,6 +15,7 @@ mod ogb;
 mod open;
 mod random;
 mod read;
+mod safe_header;
 mod stats;
 mod stream;
 mod synth;
@@ -26,6 +27,7 @@ pub use folder::{Table, is_folder, read_folder, write_folder};
 pub use nearest::nearest;
 pub use random::{Purpose, random};
 pub use read::{Columns, Edges, FORMATS, Loaded, ReadOptions, read};
+pub use safe_header::safetensors_header;
 pub use stats::{ClassSize, SplitSizes, Stats};
 pub use stream::{
     ClassOrder, DropReason, Dropped, Grouping, InterTask, SplitSource, Stream, StreamError,

@@ -24,7 +24,6 @@ use std::path::Path;
 
 use bytemuck::Pod;
 use safetensors::tensor::{Dtype, Metadata};
-use safetensors::{SafeTensorError, SafeTensors};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use treering_graph::{
@@ -34,6 +33,7 @@ use treering_graph::{
 use crate::mapped::Mapping;
 use crate::open::open_file;
 use crate::read::{Loaded, roles};
+use crate::safe_header::safetensors_header;
 use crate::{Context, DataError, Fault, Result};
 
 #[cfg(target_endian = "big")]
@@ -57,14 +57,14 @@ struct About {
 pub(crate) fn read_native(path: &Path, context: &Context<'_>) -> Result<Loaded> {
     let file = open_file(path)?;
     let mapping = Mapping::open(&file).map_err(|error| Fault::from_io(error).at(path))?;
-    let (start, header) =
-        SafeTensors::read_metadata(mapping.bytes()).map_err(|e| damaged(path, &e))?;
+    let (header, data) =
+        safetensors_header(mapping.bytes()).map_err(|why| Fault::Damaged { why }.at(path))?;
+    let start = mapping.bytes().len() - data.len();
     let about = read_about(path, &header)?;
     let tensors = Tensors {
         path,
         mapping: &mapping,
-        // The data begins after the length and the header.
-        start: start + 8,
+        start,
         header: &header,
     };
     context.progress.begin("checking the native file", 0);
@@ -75,13 +75,6 @@ pub(crate) fn read_native(path: &Path, context: &Context<'_>) -> Result<Loaded> 
         format: "native",
         notes: Vec::new(),
     })
-}
-
-fn damaged(path: &Path, error: &SafeTensorError) -> DataError {
-    Fault::Damaged {
-        why: error.to_string(),
-    }
-    .at(path)
 }
 
 fn read_about(path: &Path, header: &Metadata) -> Result<About> {

@@ -8,8 +8,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use safetensors::Dtype;
-use safetensors::tensor::{Metadata, TensorInfo};
+use safetensors::tensor::TensorInfo;
 use serde_json::{Map, Value, json};
+use treering_data::safetensors_header;
 
 use crate::error::{Fault, Result, StoreError};
 
@@ -111,18 +112,8 @@ pub fn encode(tensors: &[Tensor], metadata: &BTreeMap<String, String>) -> Vec<u8
 /// When the bytes are no safetensors file, when a tensor holds something other than 32-bit or 64-bit floating-point numbers, or a number that is
 /// not finite.
 pub fn decode(file: &Path, bytes: &[u8]) -> Result<Tensors> {
-    let damaged = |why: String| Fault::Damaged { why }.at(file);
-    let (header, data) = cut(bytes).ok_or_else(|| damaged("its header is cut off".into()))?;
-    let header: Metadata =
-        serde_json::from_slice(header).map_err(|error| damaged(error.to_string()))?;
-    if header.data_len() != data.len() {
-        let why = format!(
-            "its header tells of {} bytes of numbers, {} are there",
-            header.data_len(),
-            data.len()
-        );
-        return Err(damaged(why));
-    }
+    let (header, data) =
+        safetensors_header(bytes).map_err(|why| Fault::Damaged { why }.at(file))?;
     let mut infos: Vec<(String, &TensorInfo)> = header.tensors().into_iter().collect();
     infos.sort_by(|(a, first), (b, second)| (first.data_offsets, a).cmp(&(second.data_offsets, b)));
     let metadata = header.metadata().clone().unwrap_or_default();
@@ -145,13 +136,6 @@ pub fn decode(file: &Path, bytes: &[u8]) -> Result<Tensors> {
         });
     }
     Ok(tensors)
-}
-
-/// Cuts a file into header and data.
-fn cut(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
-    let (length, rest) = bytes.split_first_chunk::<8>()?;
-    let length = usize::try_from(u64::from_le_bytes(*length)).ok()?;
-    rest.split_at_checked(length)
 }
 
 fn values(kind: Dtype, bytes: &[u8]) -> std::result::Result<Values, Fault> {
