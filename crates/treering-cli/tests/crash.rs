@@ -137,7 +137,7 @@ fn killed_at_random_times() {
             .unwrap();
         // Spread evenly, in an order that mixes early and late.
         let share = f64::from(kill * 83 % KILLS) / f64::from(KILLS);
-        std::thread::sleep(usual.mul_f64(share));
+        std::thread::sleep(usual.mul_f64(1.3 * share));
         let _ = child.kill();
         child.wait().unwrap();
         let after = rings(&model);

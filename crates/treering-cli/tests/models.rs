@@ -6,6 +6,8 @@ mod common;
 use std::fs;
 
 use common::{TINY, copy, files, learn, place, refused, text, treering, works};
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::record::RowAccessor;
 use serde_json::Value;
 
 fn json(text: &str) -> Value {
@@ -197,8 +199,19 @@ fn predictions_in_every_format() {
         );
     }
     works(&place, &["predict", "m", "g.treering", "-o", "p.parquet"]);
-    let parquet = fs::read(place.path().join("p.parquet")).unwrap();
-    assert!(parquet.starts_with(b"PAR1") && parquet.ends_with(b"PAR1"));
+    let parquet = fs::File::open(place.path().join("p.parquet")).unwrap();
+    let table = SerializedFileReader::new(parquet).unwrap();
+    let mut rows = lines[1..].iter();
+    for row in table.get_row_iter(None).unwrap() {
+        let row = row.unwrap();
+        let words: Vec<&str> = rows.next().unwrap().split(',').collect();
+        assert_eq!(row.get_string(0).unwrap(), words[0]);
+        assert_eq!(row.get_string(1).unwrap(), words[1]);
+        assert_eq!(row.get_float(2).unwrap(), words[2].parse::<f32>().unwrap());
+        assert_eq!(row.get_string(3).unwrap(), words[3]);
+        assert_eq!(row.get_double(4).unwrap(), words[4].parse::<f64>().unwrap());
+    }
+    assert!(rows.next().is_none());
     refused(
         &place,
         &["predict", "m", "g.treering", "--format", "parquet"],
@@ -294,6 +307,11 @@ fn groups_are_answered_as_one() {
         &["c.csv", "has no group", "--only"],
     );
     ask("d.csv", "node,group\n1,1,5\n", &["d.csv"]);
+    ask(
+        "e.csv",
+        "node,group\n1,a\n1,b\n",
+        &["e.csv, line 3", "node `1`", "one group"],
+    );
     refused(
         &place,
         &[
@@ -521,6 +539,10 @@ fn refusals_name_the_remedy() {
         &["learn", "m", "demo", "--name", "a\nb"],
         &["control characters"],
     );
+    assert!(
+        !place.path().join("m").exists(),
+        "a refused call leaves nothing"
+    );
     refused(
         &place,
         &["predict", "nowhere", "demo"],
@@ -688,4 +710,21 @@ fn every_command_explains_itself() {
     ] {
         assert!(help.contains(word), "{help}");
     }
+}
+
+#[test]
+fn predictions_may_be_cut_off_by_their_reader() {
+    use std::io::Read;
+    let place = place();
+    learn(&place, "m", "0,1", &[]);
+    let mut child = common::command(place.path(), &["predict", "m", "demo"])
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut out = child.stdout.take().unwrap();
+    out.read_exact(&mut [0; 10]).unwrap();
+    drop(out);
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success(), "{}", text(&output.stderr));
 }

@@ -10,6 +10,7 @@ use treering_learn::tpp::TppParameters;
 use treering_learn::tpp::saved;
 use treering_store::RingEntry;
 
+use super::ground::Ground;
 use super::held_out::{Accuracy, accuracy};
 use super::parameters::{TppFlags, check_same};
 use super::tasks::{Wanted, hold_out};
@@ -83,10 +84,16 @@ pub(crate) fn run(args: &Learn, global: &Global, output: &Output) -> Result<(), 
     let mut graphs = wanted.load(global)?;
     check_count(args, &graphs)?;
     let training = match exists {
-        false => Training::begin(&args.model, parameters.clone())?,
+        false => {
+            // Asked before the folder is made, so that a call that is refused leaves none.
+            let names = names(args, 1, None, graphs.len());
+            Ground::new(&args.model).check(&graphs, &names)?;
+            Training::begin(&args.model, parameters.clone())?
+        }
         true => Training::resume(&args.model, args.replace.as_deref())?,
     };
-    let names = names(args, &training, graphs.len());
+    let (next, replaced) = (training.next_number(), training.replaced());
+    let names = names(args, next, replaced, graphs.len());
     training.check(&graphs, &names)?;
     if let Some(share) = args.val {
         let numbers = u64::from(training.next_number())..;
@@ -140,9 +147,9 @@ fn check_count(args: &Learn, graphs: &[Graph]) -> Result<(), Failure> {
     }
 }
 
-fn names(args: &Learn, training: &Training, count: usize) -> Vec<String> {
-    let next = training.next_number();
-    match (&args.name, training.replaced()) {
+/// What the tasks will be called; `next` is the number of the first one's ring.
+fn names(args: &Learn, next: u32, replaced: Option<&RingEntry>, count: usize) -> Vec<String> {
+    match (&args.name, replaced) {
         (Some(name), _) if count == 1 => vec![name.clone()],
         (Some(name), _) => (1..=count).map(|at| format!("{name}-{at}")).collect(),
         (None, Some(replaced)) => vec![replaced.name.clone()],

@@ -5,6 +5,7 @@ mod export;
 #[cfg(debug_assertions)]
 mod fault;
 mod forget;
+mod ground;
 mod heat;
 mod held_out;
 mod inspect;

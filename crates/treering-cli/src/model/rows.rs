@@ -84,7 +84,8 @@ fn write_csv<'a>(
     let mut out = csv::Writer::from_writer(out);
     let rank = ranked.then_some("rank");
     let names = ["class", "probability", "task", "margin"];
-    out.write_record(["node"].into_iter().chain(rank).chain(names))?;
+    out.write_record(["node"].into_iter().chain(rank).chain(names))
+        .map_err(plain)?;
     for row in rows {
         let rank = ranked.then(|| row.rank.to_string());
         let margin = row
@@ -92,9 +93,18 @@ fn write_csv<'a>(
             .map_or(String::new(), |margin| margin.to_string());
         let probability = row.probability.to_string();
         let rest = [row.class, &probability, row.task, &margin];
-        out.write_record([&*row.node].into_iter().chain(rank.as_deref()).chain(rest))?;
+        out.write_record([&*row.node].into_iter().chain(rank.as_deref()).chain(rest))
+            .map_err(plain)?;
     }
     out.flush()
+}
+
+/// The system's own error, so that a reader who has gone is known as one.
+fn plain(error: csv::Error) -> io::Error {
+    match error.into_kind() {
+        csv::ErrorKind::Io(error) => error,
+        other => io::Error::other(format!("{other:?}")),
+    }
 }
 
 fn write_json<'a>(

@@ -97,7 +97,14 @@ fn from_file(path: &Path, nodes: &[NodeId], names: &NodeNames) -> Result<Groups,
         let line = record.position().map_or(0, csv::Position::line);
         let cell = |at: usize| record.get(at).unwrap_or_default().trim();
         let node = index.find(cell(node_column), &format!("{place}, line {line}"))?;
-        of_node[node.index()] = Some(cell(group_column).to_owned());
+        let group = cell(group_column).to_owned();
+        let before = of_node[node.index()].replace(group.clone());
+        if before.is_some_and(|before| before != group) {
+            let id = shortened(&names.name(node));
+            return Err(Failure::input(format!(
+                "{place}, line {line}: node `{id}` is in another group already. A node belongs to one task, so give it one group"
+            )));
+        }
     }
     let mut numbers: HashMap<String, u32> = HashMap::new();
     let mut given = Vec::with_capacity(nodes.len());

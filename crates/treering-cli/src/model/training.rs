@@ -4,19 +4,17 @@
 //! committed as soon as it is learned, because everything later stands on its backbone; later tasks are trained together, which is faster and
 //! gives the same bytes, and committed one by one.
 
-use std::collections::HashMap;
 use std::path::Path;
 
 use serde_json::{Map, Value, json};
-use treering_data::{Progress, shortened};
+use treering_data::Progress;
 use treering_graph::Graph;
 use treering_learn::tpp::saved::{self, backbone_bytes, ring_bytes};
 use treering_learn::tpp::{Ring, Tpp, TppParameters};
 use treering_learn::{LearnError, Learner, Shown, TrainingTask};
-use treering_store::{
-    Change, Fault, Manifest, Model, NewModel, NewRing, RingEntry, Writer, check_name,
-};
+use treering_store::{Change, Fault, Model, NewModel, NewRing, RingEntry, Writer};
 
+use super::ground::Ground;
 use crate::failure::Failure;
 
 /// The ring that trained the backbone says so in its facts.
@@ -83,44 +81,14 @@ impl Training {
         self.writer.model()
     }
 
-    /// Refuses tasks that do not fit the model, or one another, before any work.
+    /// Refuses tasks that do not fit the model, before any work.
     pub(super) fn check(&self, tasks: &[Graph], names: &[String]) -> Result<(), Failure> {
-        self.check_names(names)?;
-        let mut owner: HashMap<&str, String> = HashMap::new();
-        let rings = self.writer.manifest().map_or(&[][..], |m| &m.rings);
-        let replaced = self.replaced.as_ref().map(|ring| ring.number);
-        for ring in rings.iter().filter(|ring| Some(ring.number) != replaced) {
-            let name = format!("ring {:04} (`{}`)", ring.number, shortened(&ring.name));
-            owner.extend(ring.classes.iter().map(|class| (&class[..], name.clone())));
+        Ground {
+            folder: self.writer.folder(),
+            manifest: self.writer.manifest(),
+            replaced: self.replaced.as_ref(),
         }
-        for graph in tasks {
-            check_width(graph, self.writer.manifest())?;
-            for class in graph.labels().map_or(&[][..], |labels| labels.names()) {
-                check_name("class", class).map_err(|fault| fault.at(self.writer.folder()))?;
-                if let Some(ring) = owner.insert(class, "another task of this call".into()) {
-                    return Err(Failure::input(format!(
-                        "class `{}` is in {ring} already. Learn that task as a whole again with --replace TASK, or name the classes that \
-                         are new with --classes",
-                        shortened(class)
-                    )));
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn check_names(&self, names: &[String]) -> Result<(), Failure> {
-        let rings = self.writer.manifest().map_or(&[][..], |m| &m.rings);
-        let replaced = self.replaced.as_ref().map(|ring| ring.number);
-        for name in names {
-            let mut others = rings.iter().filter(|ring| Some(ring.number) != replaced);
-            let fault = match others.any(|ring| ring.name == *name) {
-                true => Err(Fault::DuplicateName { name: name.clone() }),
-                false => check_name("ring", name),
-            };
-            fault.map_err(|fault| fault.at(self.writer.folder()))?;
-        }
-        Ok(())
+        .check(tasks, names)
     }
 
     /// Learns tasks and commits their rings; `done` hears of every commit.
@@ -247,15 +215,5 @@ fn edges(graph: &Graph) -> usize {
     match arcs.is_symmetric() {
         true => (arcs.len() - loops) / 2 + loops,
         false => arcs.len(),
-    }
-}
-
-fn check_width(graph: &Graph, manifest: Option<&Manifest>) -> Result<(), Failure> {
-    let found = graph.features().columns();
-    let expected = manifest.map_or(found, |manifest| manifest.feature_width);
-    match (found == expected, found) {
-        (false, _) => Err(LearnError::Width { found, expected }.into()),
-        (true, 0) => Err(LearnError::NoFeatures.into()),
-        (true, _) => Ok(()),
     }
 }
