@@ -1,6 +1,8 @@
 //! How the cost of an epoch grows: with nodes, with edges, with feature columns, three sizes each, everything else held. A ratio of 1
 //! from one row to the next means linear; the exact contrast is the one part that is not, so the backbone is trained on a sample.
 
+#![allow(clippy::print_stdout)]
+
 use treering_benchmarks::cpu_seconds;
 use treering_data::{Context, Recipe, Silent, Stream, StreamOptions, synthesize};
 use treering_eval::tasks_of;

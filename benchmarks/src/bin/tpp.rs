@@ -3,6 +3,8 @@
 //!
 //! tpp DATA [--seed N] [--threads N] [--json FILE] [--budget NODES] [--pretrain-epochs N] [--epochs N] [--one-by-one]
 
+#![allow(clippy::print_stdout)]
+
 use std::path::Path;
 use std::time::Instant;
 

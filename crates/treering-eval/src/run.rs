@@ -69,7 +69,7 @@ pub fn tasks_of(
     let task = |task: &treering_data::Task| {
         TrainingTask::new(
             stream.task_graph(graph, task.id),
-            u64::from(task.id.0),
+            u64::from(task.id.0) + 1,
             shown,
         )
     };

@@ -280,7 +280,7 @@ impl Shape {
 fn weigh<T: Number>(block: &mut [T], rows: &[T], columns: &[T]) {
     for (row, &weight) in block.chunks_mut(columns.len()).zip(rows) {
         for (value, &other) in row.iter_mut().zip(columns) {
-            *value = *value * (weight + other);
+            *value *= weight + other;
         }
     }
 }

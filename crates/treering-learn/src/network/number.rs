@@ -1,6 +1,6 @@
 //! The number types that learning is written for: f32 to work with, f64 to check the f32 formulas against finite differences.
 
-use std::ops::{Div, Neg, Sub, SubAssign};
+use std::ops::{Div, DivAssign, MulAssign, Neg, Sub, SubAssign};
 
 use treering_graph::Real;
 
@@ -13,6 +13,8 @@ pub trait Number:
     + PartialOrd
     + Sub<Output = Self>
     + SubAssign
+    + MulAssign
+    + DivAssign
     + Div<Output = Self>
     + Neg<Output = Self>
     + std::fmt::Debug

@@ -169,7 +169,7 @@ impl<T: Number> Weights<T> {
             } else {
                 value + T::ONE
             };
-            *gradient = *gradient * slope;
+            *gradient *= slope;
         });
         let dfolded = multiply(
             d,
@@ -245,7 +245,7 @@ fn normalise<T: Number>(z: &mut [T], bias: &[T]) -> Vec<T> {
             } else {
                 T::from_f64(1e-12)
             };
-            row.iter_mut().for_each(|z| *z = *z / length);
+            row.iter_mut().for_each(|z| *z /= length);
             length
         })
         .collect()
@@ -406,8 +406,8 @@ mod tests {
             let (_, gradients) =
                 weights.gradients(&inputs, [&plain, &other], rows, 0.5, &mut memory());
             let h = 1e-6;
-            for part in 0..6 {
-                for at in 0..weights.parts[part].len() {
+            for (part, gradient) in gradients.iter().enumerate() {
+                for (at, found) in gradient.iter().enumerate() {
                     let mut loss = |by: f64| {
                         let before = weights.parts[part][at];
                         weights.parts[part][at] += by;
@@ -417,7 +417,6 @@ mod tests {
                         loss
                     };
                     let right = (loss(h) - loss(-h)) / (2.0 * h);
-                    let found = gradients[part][at];
                     assert!(
                         (found - right).abs() < 1e-6 * right.abs().max(1.0),
                         "part {part}[{at}]: {found} {right}"

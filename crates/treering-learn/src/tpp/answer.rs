@@ -206,28 +206,31 @@ fn classify(query: &Query, routes: &[Route], rings: &[Ring], network: &Network<'
 /// Every ring on every node; the largest probability of all wins. The margin is its lead over the best of the other tasks.
 fn most_confident(rings: &[Ring], network: &Network<'_>) -> Vec<Answer> {
     let all: Vec<usize> = (0..network.nodes.len()).collect();
-    let mut best: Vec<Option<(f32, f32, u32, Vec<f32>)>> = vec![None; all.len()];
+    let largest = |row: &[f32]| row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+    let mut best: Vec<Option<Answer>> = vec![None; all.len()];
+    let mut second = vec![f32::NEG_INFINITY; all.len()];
     for (task, ring) in rings.iter().enumerate() {
         let probabilities = network.probabilities(ring, &all);
-        for (best, row) in best.iter_mut().zip(probabilities.chunks(ring.classes())) {
-            let top = row.iter().copied().fold(f32::MIN, f32::max);
-            match best {
-                Some((first, second, ..)) if top <= *first => *second = second.max(top),
-                _ => {
-                    let second = best
-                        .as_ref()
-                        .map_or(f32::NEG_INFINITY, |(first, ..)| *first);
-                    *best = Some((top, second, task as u32, row.to_vec()));
-                }
+        let rows = probabilities.chunks(ring.classes());
+        for ((best, second), row) in best.iter_mut().zip(&mut second).zip(rows) {
+            let before = best
+                .as_ref()
+                .map_or(f32::NEG_INFINITY, |answer| largest(&answer.probabilities));
+            *second = second.max(before.min(largest(row)));
+            if largest(row) > before {
+                *best = Some(Answer {
+                    task: task as u32,
+                    margin: 0.0,
+                    probabilities: row.to_vec(),
+                });
             }
         }
     }
-    best.into_iter()
-        .flatten()
-        .map(|(first, second, task, probabilities)| Answer {
-            task,
-            margin: f64::from(first) - f64::from(second),
-            probabilities,
+    let answers = best.into_iter().flatten().zip(second);
+    answers
+        .map(|(answer, second)| Answer {
+            margin: f64::from(largest(&answer.probabilities)) - f64::from(second),
+            ..answer
         })
         .collect()
 }

@@ -8,14 +8,15 @@
 //! `unsafe` is for two things only. (1) Calling a function compiled for AVX2 and FMA after the processor said that it has both.
 //! (2) Reading places that an assertion just before has shown to be inside, in loops where a check would cost as much as the work.
 #![allow(unsafe_code)]
+// Several arrays are walked in step by one index; that is the shape the compiler makes vectors of.
+#![allow(clippy::needless_range_loop)]
 
 pub(crate) use pass::{BLOCK, Tokens, pass};
 pub(crate) use rows::{Rows, Sums, prompted_probabilities, prompted_rows};
 
 use super::adam::Step;
-use super::number::Number;
-
 use super::lanes::{LANES, Lanes, Plain};
+use super::number::Number;
 
 /// Whether the processor has AVX2 and FMA.
 fn is_fast() -> bool {
@@ -218,7 +219,7 @@ pub(crate) fn softmax<T: Number>(scores: &mut [T]) {
         total += *score;
     }
     for score in scores.iter_mut() {
-        *score = *score / total;
+        *score /= total;
     }
 }
 
