@@ -57,7 +57,10 @@ fn the_readme_shows_what_the_demo_prints() {
         fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md")).unwrap();
     let printed = works(&place(), &["demo"]);
     let block = printed.trim_end();
-    assert!(block.contains("SYNTHETIC") && block.contains("AF 0.0 %"), "{block}");
+    assert!(
+        block.contains("SYNTHETIC") && block.contains("AF 0.0 %"),
+        "{block}"
+    );
     // The last digits belong to processors with fused multiply-add.
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("fma") {

@@ -289,11 +289,11 @@ pub fn pretrain<T: Number>(
     let inputs = Inputs::new(features);
     let arcs = arcs.filtered(|target, source| target != source);
     let (hidden, hops) = (backbone.hidden, backbone.hops);
-    let plain = View::new(&arcs, None, &inputs, hidden, hops);
+    let contrasted = options.contrasted(inputs.rows());
+    let plain = View::new(&arcs, None, &inputs, hidden, hops, contrasted);
     let mut start = random(seed, Purpose::Initialisation, 1);
     let mut weights = Weights::new(backbone, inputs.present(), &mut start);
     let mut trained = weights.parts.clone().map(Trained::new);
-    let contrasted = options.contrasted(inputs.rows());
     let mut losses = Vec::with_capacity(options.epochs);
     let room = Memory {
         room: Room::new(),
@@ -308,11 +308,11 @@ pub fn pretrain<T: Number>(
             (arcs, kept)
         };
         let (arcs_b, kept_b) = corrupt();
-        let second = View::new(&arcs_b, Some(kept_b), &inputs, hidden, hops);
+        let second = View::new(&arcs_b, Some(kept_b), &inputs, hidden, hops, contrasted);
         let corrupted = options.corrupt_both.then(corrupt);
-        let first = corrupted
-            .as_ref()
-            .map(|(arcs, kept)| View::new(arcs, Some(kept.clone()), &inputs, hidden, hops));
+        let first = corrupted.as_ref().map(|(arcs, kept)| {
+            View::new(arcs, Some(kept.clone()), &inputs, hidden, hops, contrasted)
+        });
         let first = first.as_ref().unwrap_or(&plain);
         let rows = (contrasted < inputs.rows()).then(|| {
             let mut draws = random(seed, Purpose::Sampling, epoch as u64);
@@ -400,8 +400,8 @@ mod tests {
         each_case(|graph, hidden, rows| {
             let inputs = Inputs::<f64>::new(graph.features());
             let (arcs, kept) = corrupted(graph, inputs.present().len());
-            let plain = View::new(graph.arcs(), None, &inputs, hidden, 2);
-            let other = View::new(&arcs, Some(kept), &inputs, hidden, 2);
+            let plain = View::new(graph.arcs(), None, &inputs, hidden, 2, NODES);
+            let other = View::new(&arcs, Some(kept), &inputs, hidden, 2, NODES);
             let mut weights = weights::<f64>(hidden, inputs.present());
             let (_, gradients) =
                 weights.gradients(&inputs, [&plain, &other], rows, 0.5, &mut memory());
@@ -432,8 +432,8 @@ mod tests {
         let hidden = 8;
         let inputs = Inputs::<f32>::new(graph.features());
         let (arcs, kept) = corrupted(&graph, COLUMNS);
-        let plain = View::new(graph.arcs(), None, &inputs, hidden, 2);
-        let other = View::new(&arcs, Some(kept.clone()), &inputs, hidden, 2);
+        let plain = View::new(graph.arcs(), None, &inputs, hidden, 2, NODES);
+        let other = View::new(&arcs, Some(kept.clone()), &inputs, hidden, 2, NODES);
         let weights = weights::<f32>(hidden, inputs.present());
         let (loss, ours) = weights.gradients(&inputs, [&plain, &other], None, 0.5, &mut memory());
 

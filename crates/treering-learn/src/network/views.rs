@@ -22,7 +22,7 @@ pub(super) struct View<'a, T> {
     propagation: Propagation<'a>,
     /// Which of the present columns are seen; all of them without.
     kept: Option<Vec<bool>>,
-    /// S^hops X, where X is dense and narrower than the hidden layer. Masks act on columns, so they can wait.
+    /// S^hops X, where X is dense and that is the cheaper order. Masks act on columns, so they can wait.
     smooth: Option<Vec<T>>,
     hops: usize,
 }
@@ -34,12 +34,16 @@ impl<'a, T: Number> View<'a, T> {
         inputs: &Inputs<T>,
         hidden: usize,
         hops: usize,
+        contrasted: usize,
     ) -> Self {
         let propagation = Propagation::new(arcs);
         let columns = inputs.present().len();
         let smooth = inputs
             .dense()
-            .filter(|_| columns < hidden)
+            .filter(|_| {
+                let size = (arcs.len() + arcs.nodes(), arcs.nodes());
+                smooth_first(size, hops, columns, hidden, contrasted)
+            })
             .map(|x| propagation.smooth(Side::Forward, x, columns, hops));
         View {
             propagation,
@@ -138,6 +142,20 @@ impl<'a, T: Number> View<'a, T> {
         }
         seen
     }
+}
+
+/// Whether smoothing dense X before the first layer is cheaper than after it. Before, the layer is needed for contrasted nodes only;
+/// after, it narrows wide features. A number smoothed counts as eight multiplied: it waits for memory.
+fn smooth_first(
+    (arcs, nodes): (usize, usize),
+    hops: usize,
+    columns: usize,
+    hidden: usize,
+    contrasted: usize,
+) -> bool {
+    let smoothing = |width: usize| 8.0 * (hops * arcs) as f64 * width as f64;
+    let layer = |rows: usize| rows as f64 * columns as f64 * hidden as f64;
+    smoothing(columns) + layer(contrasted) < layer(nodes) + smoothing(hidden)
 }
 
 /// Arcs with a share of them removed. One loop per node counts as an arc that may be drawn but is never removed, as the published
