@@ -104,6 +104,11 @@ impl Reading {
 }
 
 impl Source {
+    /// Whether the caller said what to work on.
+    pub(crate) fn is_named(&self) -> bool {
+        self.data.is_some() || self.reading.nodes.is_some() || self.reading.edges.is_some()
+    }
+
     /// Reads or makes the graph, and tells on standard error what a person should know about how.
     pub(crate) fn load(&self, global: &Global) -> Result<Loaded, Failure> {
         self.load_from(self.data.as_deref(), global)

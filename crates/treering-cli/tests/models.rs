@@ -287,6 +287,19 @@ fn groups_are_answered_as_one() {
     fs::write(place.path().join("own.csv"), format!("node,group\n{rows}")).unwrap();
     assert_eq!(task_of(&["--groups", "own.csv"]), single);
 
+    // A group is recognised as a whole, whichever of its nodes are printed.
+    assert_eq!(
+        task_of(&["--groups", "all", "--only", "179"]),
+        [all[0].clone()]
+    );
+    assert_eq!(
+        task_of(&["--groups", "g.csv", "--only", "5,4"]),
+        [given[5].clone(), given[4].clone()]
+    );
+    fs::write(place.path().join("nobody.txt"), "\n").unwrap();
+    assert!(task_of(&["--only", "nobody.txt"]).is_empty());
+    assert!(task_of(&["--only", "nobody.txt", "--groups", "all"]).is_empty());
+
     let ask = |file: &str, content: &str, words: &[&str]| {
         fs::write(place.path().join(file), content).unwrap();
         refused(
@@ -394,7 +407,7 @@ fn forgetting_removes_the_ring_and_says_what_stays() {
     }
     let said = works(&place, &["forget", "m", "task-2"]);
     assert!(
-        said.contains("0002-task-2") && said.contains("never saw"),
+        said.contains("0002-task-2") && said.contains("did not train"),
         "{said}"
     );
     assert!(
@@ -511,6 +524,8 @@ fn refusals_name_the_remedy() {
         &["--val", "less than 1"],
     );
     tiny(&["learn", "m", "demo", "--classes", "99"], &["class `99`"]);
+    tiny(&["learn", "m", "demo", "--decay", "-1"], &["decay is -1"]);
+    refused(&place, &["learn", "m"], &["DATA is missing"]);
     tiny(
         &["learn", "m", "demo", "--order", "random"],
         &["--classes-per-task"],

@@ -4,7 +4,9 @@
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum LearnError {
     /// A graph without labels.
-    #[error("the graph has no labelled node; learning needs a class for some nodes")]
+    #[error(
+        "the graph has no labelled node to train on; give some nodes a class (tables: --label-column names the column) and, where there is a split, the role train"
+    )]
     NoClasses,
     /// Nothing to learn a class from.
     #[error("class {0} has no train node; give it at least one, or leave the class out")]
@@ -69,6 +71,11 @@ pub enum LearnError {
         /// There are.
         learned: usize,
     },
+    /// An answer is not a number.
+    #[error(
+        "the features around node {0} (counted from 0) are so large that its class scores are not finite; scale them as they were when the model was learned"
+    )]
+    TooLarge(u32),
     /// Training went out of bounds.
     #[error(
         "training gave numbers that are not finite ({what}); features of very large values need scaling, or the learning rate is too high"

@@ -185,7 +185,7 @@ impl Fault {
             Fault::NotFound => "Check the spelling, or make it first".into(),
             Fault::IsFile => "Name the folder of a model".into(),
             Fault::NotAModel => "Name a folder with a `manifest.json` that Treering wrote".into(),
-            Fault::Unfinished => "Nothing was learned in it; learn again into the same folder, or remove it".into(),
+            Fault::Unfinished => "Wait where another process is at work, and bring a lost manifest.json back; otherwise learn again into the same folder, which removes what is left there".into(),
             Fault::Exists => "Name another folder, or add to this model".into(),
             Fault::NotOurs { .. } => "Name a folder that is empty or not there yet".into(),
             Fault::Locked => "Wait until it has finished, then try again; reading is possible meanwhile".into(),
@@ -278,7 +278,7 @@ impl fmt::Display for Fault {
             Fault::NotAModel => write!(f, "this folder holds no model"),
             Fault::Unfinished => write!(
                 f,
-                "the making of this model was interrupted before its first ring was complete"
+                "there is no manifest.json: this model is being made right now, or its making was interrupted, or the file was lost"
             ),
             Fault::Exists => write!(f, "there is a model here already"),
             Fault::NotOurs { found } => {

@@ -30,6 +30,7 @@ pub(crate) struct Export {
 }
 
 pub(crate) fn run(args: &Export, global: &Global) -> Result<(), Failure> {
+    super::check_outside(&args.model, &args.out)?;
     check_target(&args.out, args.force)?;
     let model = Model::open(&args.model)?;
     // Shapes too, not just checksums: what is handed on is sound.

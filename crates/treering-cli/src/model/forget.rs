@@ -54,7 +54,7 @@ pub(crate) fn run(args: &Forget, output: &Output) -> Result<(), Failure> {
         true => {
             "  stays: the backbone, which was trained on this task's graph and carries traces of it. Only a new model is free of them\n"
         }
-        false => "  stays: the backbone, which never saw this task, and every other ring, byte for byte\n",
+        false => "  stays: the backbone, which this ring did not train (the first task did, and its traces stay whatever becomes of its ring), and every other ring, byte for byte\n",
     });
     output.print(&text)
 }

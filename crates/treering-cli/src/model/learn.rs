@@ -25,6 +25,7 @@ use crate::source::Source;
 /// Flags of `treering learn`.
 #[derive(Args)]
 #[command(
+    allow_negative_numbers = true,
     after_help = "Examples:\n  treering learn model/ topics-2024.treering\n  \
     treering learn model/ topics-2025.treering --name autumn --val 0.2\n  \
     treering learn model/ papers.csv-folder/ --classes physics,law\n  \
@@ -67,6 +68,11 @@ pub(crate) struct Learn {
 }
 
 pub(crate) fn run(args: &Learn, global: &Global, output: &Output) -> Result<(), Failure> {
+    if !args.source.is_named() {
+        return Err(Failure::input(
+            "DATA is missing: name a file, a folder or built-in data (`treering data synth --list`); `treering demo` shows how it goes",
+        ));
+    }
     let (parameters, exists) = parameters(args)?;
     if args.replace.is_some() && !exists {
         return Err(Failure::input(format!(

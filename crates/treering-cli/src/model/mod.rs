@@ -19,6 +19,8 @@ mod tasks;
 mod training;
 mod verify;
 
+use std::path::Path;
+
 use clap::Subcommand;
 use treering_store::Writer;
 
@@ -57,6 +59,21 @@ pub(crate) fn run(command: Command, global: &Global, output: &Output) -> Result<
         Command::Forget(args) => forget::run(&args, output),
         Command::Merge(args) => merge::run(&args, output),
         Command::Export(args) => export::run(&args, global),
+    }
+}
+
+/// Refuses to write a result into the folder of the model that it comes from: every file there belongs to the model.
+fn check_outside(model: &Path, target: &Path) -> Result<(), Failure> {
+    let folder = target
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new(".")).canonicalize();
+    match (model.canonicalize(), folder) {
+        (Ok(model), Ok(folder)) if folder.starts_with(&model) => Err(Failure::input(format!(
+            "{}: this is inside the folder of the model, where only the model's own files belong. Write it elsewhere",
+            target.display()
+        ))),
+        _ => Ok(()),
     }
 }
 

@@ -29,7 +29,7 @@ pub(crate) struct Predict {
     model: PathBuf,
     #[command(flatten)]
     source: Source,
-    /// The nodes to classify: a list of ids, or a file with one id a line [default: every node].
+    /// The nodes to print: a list of ids, or a file with one id a line [default: every node]. Groups stay whole all the same.
     #[arg(long, value_name = "FILE|ID,ID,...")]
     only: Option<String>,
     /// Which nodes are known to come from one task: single (nothing is known), all, or a CSV file with the columns node and group.
@@ -56,19 +56,20 @@ pub(crate) struct Predict {
 pub(crate) fn run(args: &Predict, global: &Global, output: &Output) -> Result<(), Failure> {
     let format = Format::choose(args.format, args.out.as_deref())?;
     if let Some(out) = &args.out {
+        super::check_outside(&args.model, out)?;
         check_target(out, args.force)?;
     }
     let model = Model::open(&args.model)?;
     let learner = saved::load(&model)?;
     let graph = args.source.load(global)?.graph;
     let names = graph.names().clone();
-    let nodes = selection::nodes(args.only.as_deref(), &names)?;
-    let groups = selection::groups(&args.groups, &nodes, &names)?;
-    let mut query = Query::new(graph, nodes, groups);
+    let wanted = selection::nodes(args.only.as_deref(), &names)?;
+    let (asked, groups) = selection::groups(&args.groups, &wanted, &names)?;
+    let mut query = Query::new(graph, asked, groups);
     query.patch = args.paper_patch.then_some(0);
-    let answers = learner.predict(&query)?;
+    let answers = selection::pick(&wanted, &query.nodes, learner.predict(&query)?);
     let result = Predictions {
-        nodes: &query.nodes,
+        nodes: &wanted,
         names: &names,
         answers: &answers,
         rings: &model.manifest().rings,

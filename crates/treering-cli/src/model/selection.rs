@@ -6,7 +6,7 @@ use std::path::Path;
 
 use treering_data::{Fault, shortened};
 use treering_graph::{NodeId, NodeNames};
-use treering_learn::Groups;
+use treering_learn::{Answer, Groups};
 
 use crate::failure::Failure;
 
@@ -59,24 +59,45 @@ pub(super) fn nodes(wanted: Option<&str>, names: &NodeNames) -> Result<Vec<NodeI
     Ok(nodes)
 }
 
-/// The groups of a query: `single`, `all`, or a CSV file with the columns node and group.
-pub(super) fn groups(wanted: &str, nodes: &[NodeId], names: &NodeNames) -> Result<Groups, Failure> {
-    match wanted {
-        "single" => Ok(Groups::Single),
-        "all" => Ok(Groups::All),
+/// The answers about the nodes that are wanted, in their order.
+pub(super) fn pick(wanted: &[NodeId], asked: &[NodeId], answers: Vec<Answer>) -> Vec<Answer> {
+    if wanted == asked {
+        return answers;
+    }
+    let of_node: HashMap<NodeId, Answer> = asked.iter().copied().zip(answers).collect();
+    wanted
+        .iter()
+        .filter_map(|node| of_node.get(node).cloned())
+        .collect()
+}
+
+/// The nodes to ask about and their groups: `single`, `all`, or a CSV file with the columns node and group. A group is asked about as a whole,
+/// whichever of its nodes are `wanted`: its task is not to depend on what is printed.
+pub(super) fn groups(
+    grouping: &str,
+    wanted: &[NodeId],
+    names: &NodeNames,
+) -> Result<(Vec<NodeId>, Groups), Failure> {
+    match grouping {
+        "single" => Ok((wanted.to_vec(), Groups::Single)),
+        "all" => Ok((NodeId::first(names.len()).collect(), Groups::All)),
         file => {
             let path = Path::new(file);
             if !path.is_file() {
                 return Err(Failure::input(format!(
-                    "--groups is `{file}`; it has to be single, all, or a CSV file with the columns node and group"
+                    "--groups: there is no file `{file}`; it has to be single, all, or a CSV file with the columns node and group"
                 )));
             }
-            from_file(path, nodes, names)
+            from_file(path, wanted, names)
         }
     }
 }
 
-fn from_file(path: &Path, nodes: &[NodeId], names: &NodeNames) -> Result<Groups, Failure> {
+fn from_file(
+    path: &Path,
+    wanted: &[NodeId],
+    names: &NodeNames,
+) -> Result<(Vec<NodeId>, Groups), Failure> {
     let place = path.display().to_string();
     let wrong = |why: String| Failure::input(format!("{place}: {why}"));
     let file = File::open(path).map_err(|error| Fault::from_io(error).at(path))?;
@@ -106,17 +127,20 @@ fn from_file(path: &Path, nodes: &[NodeId], names: &NodeNames) -> Result<Groups,
             )));
         }
     }
-    let mut numbers: HashMap<String, u32> = HashMap::new();
-    let mut given = Vec::with_capacity(nodes.len());
-    for node in nodes {
-        let Some(group) = of_node[node.index()].take() else {
-            let id = shortened(&names.name(*node));
-            return Err(wrong(format!(
-                "node `{id}` has no group. Give every node one, or ask about fewer with --only"
-            )));
-        };
-        let next = numbers.len() as u32;
-        given.push(*numbers.entry(group).or_insert(next));
+    if let Some(node) = wanted.iter().find(|node| of_node[node.index()].is_none()) {
+        let id = shortened(&names.name(*node));
+        return Err(wrong(format!(
+            "node `{id}` has no group. Give every node one, or ask about fewer with --only"
+        )));
     }
-    Ok(Groups::Given(given))
+    let mut numbers: HashMap<String, u32> = HashMap::new();
+    let (mut asked, mut given) = (Vec::new(), Vec::new());
+    for (node, group) in NodeId::first(names.len()).zip(of_node) {
+        if let Some(group) = group {
+            let next = numbers.len() as u32;
+            asked.push(node);
+            given.push(*numbers.entry(group).or_insert(next));
+        }
+    }
+    Ok((asked, Groups::Given(given)))
 }

@@ -75,6 +75,11 @@ impl Part {
         self.words.iter().find_map(|word| called(columns, word))
     }
 
+    /// The usual names, for people.
+    pub(super) fn words(&self) -> String {
+        self.words.join(", ")
+    }
+
     /// Whether a column has one of the usual names.
     pub(super) fn fits(&self, column: &Column) -> bool {
         self.words

@@ -48,6 +48,13 @@ pub(super) fn read<'a>(
 ) -> Result<Nodes> {
     let path = table.path;
     let plan = plan(&table, columns, sparse, notes)?;
+    if plan.id.is_none() {
+        notes.push(format!(
+            "{} has no column of ids ({}): nodes are numbered by their row, from 0. If a column holds them, name it with --id-column",
+            path.display(),
+            ID.words()
+        ));
+    }
     let listed = described.map(|described| &described.classes[..]);
     let mut reading = Reading {
         ids: Ids::Positions(0),

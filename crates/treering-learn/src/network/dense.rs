@@ -38,7 +38,7 @@ pub fn product<T: Number>(out: &mut [T], into: Into, a: MatRef<'_, T>, b: MatRef
     let width = b.ncols();
     assert_eq!(a.ncols(), b.nrows(), "inner sizes");
     assert_eq!(out.len(), a.nrows() * width, "outer sizes");
-    if width == 0 {
+    if out.is_empty() {
         return;
     }
     let piece = piece_rows(a.nrows());

@@ -21,13 +21,23 @@ impl Tpp {
     pub(super) fn answers(&self, query: &Query) -> Result<Vec<Answer>, LearnError> {
         let backbone = self.backbone.as_ref().ok_or(LearnError::Nothing)?;
         let rings = self.rings_for(query, backbone)?;
+        if query.nodes.is_empty() {
+            return Ok(Vec::new());
+        }
         let network = Network::new(query, backbone);
-        match self.parameters.routing {
-            Routing::MostConfident => Ok(most_confident(rings, &network)),
+        let answers = match self.parameters.routing {
+            Routing::MostConfident => most_confident(rings, &network),
             Routing::Prototype => {
                 let routes = self.routes(query, rings);
-                Ok(classify(query, &routes, rings, &network))
+                classify(query, &routes, rings, &network)
             }
+        };
+        let sound = |answer: &Answer| {
+            !answer.margin.is_nan() && answer.probabilities.iter().all(|p| p.is_finite())
+        };
+        match answers.iter().position(|answer| !sound(answer)) {
+            Some(at) => Err(LearnError::TooLarge(query.nodes[at].0)),
+            None => Ok(answers),
         }
     }
 

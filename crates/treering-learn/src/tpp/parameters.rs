@@ -94,7 +94,7 @@ impl TppParameters {
     /// The first parameter that is outside its range.
     pub fn check(&self) -> Result<(), LearnError> {
         let c = &self.contrastive;
-        count("hidden", self.hidden, 1..=65_536, "between 1 and 65536")?;
+        count("hidden", self.hidden, 1..=8192, "between 1 and 8192")?;
         count("hops", self.hops, 0..=1000, "between 0 and 1000")?;
         count("smoothing", self.smoothing, 0..=1000, "between 0 and 1000")?;
         count("tokens", self.tokens, 0..=1024, "between 0 and 1024")?;
