@@ -11,7 +11,7 @@ use std::time::Instant;
 use serde_json::{Value, json};
 use treering_benchmarks::{cpu_seconds, peak_memory, with_threads};
 use treering_data::{Context, ReadOptions, Silent, Stream, StreamOptions, read};
-use treering_eval::{Protocol, evaluate, tasks_of};
+use treering_eval::{Protocol, examine, tasks_of};
 use treering_learn::network::dense::{Into, product, view};
 use treering_learn::tpp::{Tpp, TppParameters};
 use treering_learn::{Learner, Shown};
@@ -110,12 +110,11 @@ fn run(
             .try_for_each(|(at, task)| learner.train(task, at == 0, &Silent).map(drop)),
     })?;
     // Once more through the front door, which the evaluation needs; what it learns takes the same time again and is not counted.
-    let mut learner = Learned(learner);
-    learner.0.learn(&tasks, &Silent)?;
+    learner.learn(&tasks, &Silent)?;
     let outcomes = timed(&mut phases, "evaluation", || {
-        evaluate(&mut learner, &graph, &stream, &[Protocol::Paper], &Silent)
+        examine(&learner, &graph, &stream, &[Protocol::Paper])
     })?;
-    let single = evaluate(&mut learner, &graph, &stream, &[Protocol::Single], &Silent)?;
+    let single = examine(&learner, &graph, &stream, &[Protocol::Single])?;
     let outcome = &outcomes[0];
     let misrouted: Vec<Value> = outcome
         .cells
@@ -156,31 +155,6 @@ fn run(
         "product_2000_cpu_seconds": product_seconds(),
         "peak_bytes": peak_memory(),
     }))
-}
-
-/// A learner that has learned everything already, so that evaluating it measures evaluation alone.
-struct Learned(Tpp);
-
-impl Learner for Learned {
-    fn name(&self) -> &'static str {
-        self.0.name()
-    }
-    fn learn(
-        &mut self,
-        _: &[treering_learn::TrainingTask],
-        _: &dyn treering_data::Progress,
-    ) -> Result<(), treering_learn::LearnError> {
-        Ok(())
-    }
-    fn predict(
-        &self,
-        query: &treering_learn::Query,
-    ) -> Result<Vec<treering_learn::Answer>, treering_learn::LearnError> {
-        self.0.predict(query)
-    }
-    fn keeps_stages(&self) -> bool {
-        true
-    }
 }
 
 /// The flops of the dense products in pre-training: six through the projection head for two views, the weights folded and

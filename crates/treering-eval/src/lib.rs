@@ -5,4 +5,4 @@ mod matrix;
 mod run;
 
 pub use matrix::{Matrix, balanced_accuracy};
-pub use run::{Cell, Outcome, Protocol, evaluate, tasks_of};
+pub use run::{Cell, Outcome, Protocol, evaluate, examine, tasks_of};

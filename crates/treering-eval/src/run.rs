@@ -167,31 +167,63 @@ pub fn evaluate(
     progress: &dyn Progress,
 ) -> Result<Vec<Outcome>, LearnError> {
     let tasks = tasks_of(graph, stream, Shown::Train)?;
-    let tests = |&protocol: &Protocol| -> Vec<Test> {
-        (0..tasks.len())
-            .map(|task| Test::new(graph, stream, task, protocol))
-            .collect()
-    };
-    let tests: Vec<Vec<Test>> = protocols.iter().map(tests).collect();
-    let mut cells = vec![Vec::new(); protocols.len()];
     if learner.keeps_stages() {
         learner.learn(&tasks, progress)?;
+        return examine(learner, graph, stream, protocols);
     }
-    for stage in 0..tasks.len() {
-        if !learner.keeps_stages() {
-            learner.learn(&tasks[stage..=stage], progress)?;
-        }
-        for ((cells, tests), &protocol) in cells.iter_mut().zip(&tests).zip(protocols) {
+    let mut examination = Examination::new(graph, stream, protocols);
+    for (stage, task) in tasks.chunks(1).enumerate() {
+        learner.learn(task, progress)?;
+        examination.ask(learner, stage)?;
+    }
+    Ok(examination.outcomes())
+}
+
+/// Asks a learner that has learned the stream and [keeps its stages](Learner::keeps_stages) what it would have said after each task.
+///
+/// # Errors
+/// Whatever the learner refuses.
+pub fn examine(
+    learner: &dyn Learner,
+    graph: &Graph,
+    stream: &Stream,
+    protocols: &[Protocol],
+) -> Result<Vec<Outcome>, LearnError> {
+    let mut examination = Examination::new(graph, stream, protocols);
+    for stage in 0..stream.tasks.len() {
+        examination.ask(learner, stage)?;
+    }
+    Ok(examination.outcomes())
+}
+
+/// The tests of a stream under some protocols, and what they gave so far.
+struct Examination(Vec<(Protocol, Vec<Test>, Vec<Cell>)>);
+
+impl Examination {
+    fn new(graph: &Graph, stream: &Stream, protocols: &[Protocol]) -> Self {
+        let of = |&protocol: &Protocol| {
+            let tests =
+                (0..stream.tasks.len()).map(|task| Test::new(graph, stream, task, protocol));
+            (protocol, tests.collect(), Vec::new())
+        };
+        Examination(protocols.iter().map(of).collect())
+    }
+
+    /// Asks about every task up to a stage.
+    fn ask(&mut self, learner: &dyn Learner, stage: usize) -> Result<(), LearnError> {
+        for (protocol, tests, cells) in &mut self.0 {
             for (task, test) in tests[..=stage].iter().enumerate() {
-                cells.push(test.ask(learner, stage, task, protocol)?);
+                cells.push(test.ask(learner, stage, task, *protocol)?);
             }
         }
+        Ok(())
     }
-    Ok(protocols
-        .iter()
-        .zip(cells)
-        .map(|(&protocol, cells)| outcome(protocol, cells))
-        .collect())
+
+    fn outcomes(self) -> Vec<Outcome> {
+        let done = self.0.into_iter();
+        done.map(|(protocol, _, cells)| outcome(protocol, cells))
+            .collect()
+    }
 }
 
 fn outcome(protocol: Protocol, cells: Vec<Cell>) -> Outcome {

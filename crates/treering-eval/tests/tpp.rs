@@ -2,7 +2,8 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use treering_data::{
-    Context, Purpose, ReadOptions, Recipe, Silent, Stream, StreamOptions, random, read, synthesize,
+    Context, Grouping, Purpose, ReadOptions, Recipe, Silent, Stream, StreamOptions, random, read,
+    synthesize,
 };
 use treering_eval::{Protocol, evaluate, tasks_of};
 use treering_graph::{
@@ -427,6 +428,68 @@ fn what_does_not_fit_is_refused_with_a_reason() {
             Err(LearnError::Parameter { .. })
         ));
     }
+}
+
+/// The same graph with features as large as f32 can hold them.
+fn huge(graph: &Graph) -> Graph {
+    let x = graph.features().to_dense();
+    let values = vec![3e38; x.values().len()];
+    Graph::new(Parts {
+        arcs: graph.arcs().clone(),
+        features: Features::Dense(Dense::new(x.rows(), x.columns(), values.into()).unwrap()),
+        labels: graph.labels().cloned(),
+        names: graph.names().clone(),
+        split: graph.split().map(|split| split.to_vec().into()),
+        origin: graph.origin().clone(),
+    })
+    .unwrap()
+}
+
+#[test]
+fn numbers_that_leave_the_finite_are_errors_and_an_empty_query_is_none() {
+    let (graph, stream) = demo();
+    let tasks = tasks_of(&graph, &stream, Shown::Train).unwrap();
+    let learner = learned(quick(), &tasks[..2]);
+    let cut = tasks[0].graph();
+    for groups in [Groups::Single, Groups::All, Groups::Given(Vec::new())] {
+        let nothing = Query::new(cut.clone(), Vec::new(), groups);
+        assert_eq!(learner.predict(&nothing).unwrap(), []);
+    }
+    let query = Query::new(huge(cut), vec![NodeId(0)], Groups::Single);
+    assert!(matches!(
+        learner.predict(&query),
+        Err(LearnError::TooLarge(0))
+    ));
+    let labelled = huge(&stream.task_graph(&graph, stream.tasks[0].id));
+    let task = TrainingTask::new(labelled, 1, Shown::Train).unwrap();
+    let refused = Tpp::new(quick()).unwrap().learn(&[task], &Silent);
+    assert!(
+        matches!(refused, Err(LearnError::Diverged { .. })),
+        "{refused:?}"
+    );
+}
+
+#[test]
+fn a_shared_head_needs_as_many_classes() {
+    let (graph, _) = demo();
+    let cut = |classes: &[&str]| {
+        let groups = vec![classes.iter().map(|class| class.to_string()).collect()];
+        let options = StreamOptions {
+            grouping: Grouping::Groups(groups),
+            ..StreamOptions::default()
+        };
+        let stream = Stream::plan(&graph, &options).unwrap();
+        tasks_of(&graph, &stream, Shown::Train).unwrap().remove(0)
+    };
+    let mut learner = Tpp::new(TppParameters {
+        shared_head: true,
+        ..quick()
+    })
+    .unwrap();
+    learner.learn(&[cut(&["0", "1"])], &Silent).unwrap();
+    let three = learner.learn(&[cut(&["2", "3", "4"])], &Silent);
+    assert_eq!(three, Err(LearnError::SharedHead { first: 2, here: 3 }));
+    assert_eq!(learner.rings().len(), 1, "a refused task leaves nothing");
 }
 
 #[test]

@@ -7,10 +7,9 @@ use clap::Args;
 use treering_data::{
     Progress, Recipe, Stream, StreamOptions, WriteFormat, human_bytes, synthesize, write,
 };
-use treering_eval::{Outcome, Protocol, evaluate};
+use treering_eval::{Outcome, Protocol, examine};
 use treering_graph::Graph;
-use treering_learn::tpp::{Tpp, TppParameters, saved};
-use treering_learn::{Answer, LearnError, Learner, Query, TrainingTask};
+use treering_learn::tpp::{TppParameters, saved};
 use treering_store::Model;
 
 use super::training::{Training, contrast};
@@ -139,36 +138,14 @@ fn learn(
     Ok(())
 }
 
-/// The committed model, read back and asked about every stage. It learns nothing more.
-struct Committed(Tpp);
-
-impl Learner for Committed {
-    fn name(&self) -> &'static str {
-        self.0.name()
-    }
-
-    fn learn(&mut self, _: &[TrainingTask], _: &dyn Progress) -> Result<(), LearnError> {
-        Ok(())
-    }
-
-    fn predict(&self, query: &Query) -> Result<Vec<Answer>, LearnError> {
-        self.0.predict(query)
-    }
-
-    fn keeps_stages(&self) -> bool {
-        true
-    }
-}
-
+/// Asks the committed model, read back from the disk.
 fn ask(model: &Path, graph: &Graph, stream: &Stream) -> Result<Vec<Outcome>, Failure> {
-    let mut learner = Committed(saved::load(&Model::open(model)?)?);
-    let protocols = [Protocol::Paper, Protocol::Single];
-    Ok(evaluate(
-        &mut learner,
+    let learner = saved::load(&Model::open(model)?)?;
+    Ok(examine(
+        &learner,
         graph,
         stream,
-        &protocols,
-        &treering_data::Silent,
+        &[Protocol::Paper, Protocol::Single],
     )?)
 }
 

@@ -280,7 +280,7 @@ fn check_width(graph: &treering_graph::Graph, backbone: &Backbone) -> Result<(),
 
 impl Learner for Tpp {
     fn name(&self) -> &'static str {
-        "tpp"
+        saved::LEARNER
     }
 
     fn learn(&mut self, tasks: &[TrainingTask], progress: &dyn Progress) -> Result<(), LearnError> {

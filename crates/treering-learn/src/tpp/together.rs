@@ -73,7 +73,7 @@ impl<'a, T: Number> Slab<'a, T> {
     }
 
     /// The tokens follow their gradient, if there is a step, and are multiplied with the slab.
-    fn turn(&mut self, sessions: &[Session<'_, T>], step: Option<&Step<T>>, unused: &Step<T>) {
+    fn turn(&mut self, sessions: &[Session<'_, T>], step: Option<&Step<T>>) {
         for (part, session) in self.parts.iter_mut().zip(sessions) {
             part.product.fill(T::ZERO);
             for at in (0..self.rows).step_by(BLOCK) {
@@ -85,10 +85,10 @@ impl<'a, T: Number> Slab<'a, T> {
                     first: &mut part.first,
                     second: &mut part.second,
                     stride: self.rows,
-                    gradient: step.map(|_| &session.slope[..]),
+                    follow: step.map(|step| (&session.slope[..], step)),
                     product: &mut part.product,
                 };
-                pass(layer, self.width, at, &mut tokens, step.unwrap_or(unused));
+                pass(layer, self.width, at, &mut tokens);
             }
         }
     }
@@ -106,10 +106,9 @@ pub(crate) fn train<T: Number>(
     let mut slabs: Vec<Slab<'_, T>> = ranges
         .map(|columns| Slab::new(backbone, columns, &sessions))
         .collect();
-    let unused = parameters.adam.step(1);
     slabs
         .par_iter_mut()
-        .for_each(|slab| slab.turn(&sessions, None, &unused));
+        .for_each(|slab| slab.turn(&sessions, None));
     gather(&slabs, &mut sessions);
     for epoch in 1..=parameters.epochs {
         let step = parameters.adam.step(epoch);
@@ -118,7 +117,7 @@ pub(crate) fn train<T: Number>(
         });
         slabs
             .par_iter_mut()
-            .for_each(|slab| slab.turn(&sessions, Some(&step), &unused));
+            .for_each(|slab| slab.turn(&sessions, Some(&step)));
         gather(&slabs, &mut sessions);
         progress.advance(sessions.len() as u64);
     }

@@ -19,27 +19,21 @@ pub(crate) struct Tokens<'a, T> {
     pub first: &'a mut [T],
     pub second: &'a mut [T],
     pub stride: usize,
-    /// The gradient at the first layer, `count` rows of the layer's width, or nothing to only multiply.
-    pub gradient: Option<&'a [T]>,
+    /// The gradient at the first layer, `count` rows of the layer's width, and the step to follow it; without, they are only multiplied.
+    pub follow: Option<(&'a [T], &'a Step<T>)>,
     /// Tokens times first layer, added up; `count` rows of the layer's width.
     pub product: &'a mut [T],
 }
 
 /// One pass over a block of rows of the first layer for one task: the gradient of its tokens, the step, and the product
 /// of the new tokens with these rows. `at` is where the block's columns start in the token rows.
-pub(crate) fn pass<T: Number>(
-    layer: &[T],
-    width: usize,
-    at: usize,
-    tokens: &mut Tokens<'_, T>,
-    step: &Step<T>,
-) {
+pub(crate) fn pass<T: Number>(layer: &[T], width: usize, at: usize, tokens: &mut Tokens<'_, T>) {
     let mut done = 0;
     while done < tokens.count {
         match tokens.count - done {
-            1 => pass_few::<T, 1>(layer, width, at, done, tokens, step),
-            2 => pass_few::<T, 2>(layer, width, at, done, tokens, step),
-            _ => pass_few::<T, 3>(layer, width, at, done, tokens, step),
+            1 => pass_few::<T, 1>(layer, width, at, done, tokens),
+            2 => pass_few::<T, 2>(layer, width, at, done, tokens),
+            _ => pass_few::<T, 3>(layer, width, at, done, tokens),
         }
         done += 3;
     }
@@ -52,11 +46,10 @@ fn pass_few<T: Number, const K: usize>(
     at: usize,
     token: usize,
     tokens: &mut Tokens<'_, T>,
-    step: &Step<T>,
 ) {
     let rows = layer.len() / width;
     let (layer, _) = layer.as_chunks::<LANES>();
-    if let Some(gradient) = tokens.gradient {
+    if let Some((gradient, step)) = tokens.follow {
         let (gradient, _) = gradient[token * width..(token + K) * width].as_chunks::<LANES>();
         let mut inner = [[T::ZERO; BLOCK]; K];
         inner_products::<T, K>(layer, gradient, rows, &mut inner);
@@ -227,7 +220,7 @@ mod tests {
                     first,
                     second,
                     stride: columns,
-                    gradient: Some(&gradient),
+                    follow: Some((&gradient, &step)),
                     product: &mut product,
                 };
                 pass(
@@ -235,7 +228,6 @@ mod tests {
                     width,
                     at,
                     &mut tokens,
-                    &step,
                 );
             }
             let slopes: Vec<T> = (0..count * columns)
