@@ -1,55 +1,11 @@
 //! The real binary, driven as a person would: results on standard output, errors with exit code 2, no panic.
 #![allow(clippy::unwrap_used)]
 
+mod common;
+
 use std::fs;
-use std::path::Path;
-use std::process::Output;
 
-use assert_cmd::Command;
-use tempfile::TempDir;
-
-fn treering(folder: &Path, arguments: &[&str]) -> Output {
-    let mut command = Command::cargo_bin("treering").unwrap();
-    command
-        .current_dir(folder)
-        .args(arguments)
-        .output()
-        .unwrap()
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
-
-/// Runs a command that must succeed; returns what it printed.
-fn works(folder: &TempDir, arguments: &[&str]) -> String {
-    let output = treering(folder.path(), arguments);
-    let errors = text(&output.stderr);
-    assert!(output.status.success(), "{arguments:?}: {errors}");
-    text(&output.stdout)
-}
-
-/// Runs a command that must be refused with exit code 2 and all of `words`.
-fn refused(folder: &TempDir, arguments: &[&str], words: &[&str]) {
-    let output = treering(folder.path(), arguments);
-    let errors = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {errors}");
-    assert!(
-        text(&output.stdout).is_empty(),
-        "nothing half done on standard output"
-    );
-    assert!(!errors.contains("panicked"), "{errors}");
-    for word in words {
-        assert!(
-            errors.contains(word),
-            "{arguments:?}: `{word}` is not in: {errors}"
-        );
-    }
-}
-
-fn place() -> TempDir {
-    tempfile::tempdir().unwrap()
-}
+use common::{binary, place, refused, text, treering, works};
 
 #[test]
 fn the_readme_shows_what_the_demo_prints() {
@@ -361,7 +317,7 @@ fn wrong_calls_name_the_remedy() {
 #[cfg(unix)]
 #[test]
 fn output_may_be_cut_off_by_its_reader() {
-    let binary = assert_cmd::cargo::cargo_bin("treering");
+    let binary = binary();
     let script = format!(
         "{} data synth --list | head -n 1; exit ${{PIPESTATUS[0]}}",
         binary.display()
@@ -381,7 +337,7 @@ fn output_may_be_cut_off_by_its_reader() {
 #[test]
 fn an_interrupted_writer_leaves_nothing_behind() {
     let place = place();
-    let binary = assert_cmd::cargo::cargo_bin("treering");
+    let binary = binary();
     let mut child = std::process::Command::new(binary)
         .current_dir(place.path())
         .args([
@@ -582,5 +538,21 @@ fn an_ogb_folder_keeps_its_name_when_opened_as_a_dot() {
     assert_eq!(
         (json["name"].as_str(), json["arcs"].as_u64()),
         (Some("ogbn_products"), Some(2))
+    );
+}
+
+#[test]
+fn a_table_without_ids_says_that_rows_are_counted() {
+    let place = place();
+    let folder = place.path().join("t");
+    fs::create_dir(&folder).unwrap();
+    fs::write(folder.join("nodes.csv"), "uid,a\n5,1\n6,2\n").unwrap();
+    fs::write(folder.join("edges.csv"), "source,target\n0,1\n").unwrap();
+    let output = treering(place.path(), &["data", "stats", "t"]);
+    let told = text(&output.stderr);
+    assert!(output.status.success(), "{told}");
+    assert!(
+        told.contains("no column of ids") && told.contains("--id-column"),
+        "{told}"
     );
 }

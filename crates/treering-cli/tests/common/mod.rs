@@ -1,4 +1,4 @@
-//! Running the real binary on small models.
+//! Running the real binary.
 #![allow(dead_code, clippy::unwrap_used)]
 
 use std::collections::BTreeMap;
@@ -51,6 +51,10 @@ pub fn refused(folder: &TempDir, arguments: &[&str], words: &[&str]) {
     let output = treering(folder.path(), arguments);
     let errors = text(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{arguments:?}: {errors}");
+    assert!(
+        text(&output.stdout).is_empty(),
+        "nothing half done on standard output"
+    );
     assert!(!errors.contains("panicked"), "{errors}");
     for word in words {
         assert!(
