@@ -2,7 +2,11 @@
 //! a query.
 
 mod matrix;
+mod measure;
 mod run;
 
 pub use matrix::{Matrix, balanced_accuracy};
-pub use run::{Cell, Outcome, Protocol, evaluate, examine, tasks_of};
+pub use measure::{cpu_seconds, peak_memory};
+pub use run::{
+    Asked, Cell, Evaluation, Exam, Outcome, Protocol, Spent, evaluate, examine, tasks_of,
+};

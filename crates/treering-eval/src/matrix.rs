@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-/// Accuracies in percent; row t has t + 1 entries. Nothing in here is rounded.
+/// Accuracies in percent; row t has t + 1 entries, or none where the stage was not asked about. Nothing in here is rounded.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(transparent)]
 pub struct Matrix {
@@ -10,13 +10,17 @@ pub struct Matrix {
 }
 
 impl Matrix {
-    /// Takes rows of 1, 2, 3, ... entries.
+    /// Takes rows of 1, 2, 3, ... entries; empty ones for stages that nobody asked about.
     ///
     /// # Panics
     /// When a row has another length.
     pub fn new(rows: Vec<Vec<f64>>) -> Self {
         for (stage, row) in rows.iter().enumerate() {
-            assert_eq!(row.len(), stage + 1, "row {stage} of an accuracy matrix");
+            let length = row.len();
+            assert!(
+                length == stage + 1 || length == 0,
+                "row {stage} of an accuracy matrix has {length} entries"
+            );
         }
         Matrix { rows }
     }
@@ -36,26 +40,26 @@ impl Matrix {
     /// assert_eq!(matrix.average_forgetting(), Some(-20.0));
     /// ```
     pub fn average_accuracy(&self) -> Option<f64> {
-        self.rows.last().map(|row| mean(row))
+        self.rows.last().and_then(|row| mean(row))
     }
 
     /// Average forgetting: how far every task but the last has moved since it was learned. Negative is worse; none for one task.
     pub fn average_forgetting(&self) -> Option<f64> {
         let last = self.rows.last().filter(|row| row.len() > 1)?;
-        let moved: Vec<f64> = (0..last.len() - 1)
-            .map(|task| last[task] - self.rows[task][task])
+        let moved: Option<Vec<f64>> = (0..last.len() - 1)
+            .map(|task| Some(last[task] - self.rows[task].get(task)?))
             .collect();
-        Some(mean(&moved))
+        mean(&moved?)
     }
 
-    /// The mean of every row: how accuracy develops.
-    pub fn learning_curve(&self) -> Vec<f64> {
+    /// The mean of every row: how accuracy develops. None where a stage was not asked about.
+    pub fn learning_curve(&self) -> Vec<Option<f64>> {
         self.rows.iter().map(|row| mean(row)).collect()
     }
 }
 
-fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len() as f64
+fn mean(values: &[f64]) -> Option<f64> {
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
 /// The mean over classes of the share of right answers, in percent. Classes without a node do not count.
@@ -82,7 +86,7 @@ pub fn balanced_accuracy(
         .filter(|(_, all)| *all > 0)
         .map(|&(right, all)| 100.0 * right as f64 / all as f64)
         .collect();
-    (!shares.is_empty()).then(|| mean(&shares))
+    mean(&shares)
 }
 
 #[cfg(test)]
@@ -94,7 +98,14 @@ mod tests {
         let matrix = Matrix::new(vec![vec![100.0], vec![50.0, 90.0], vec![40.0, 95.0, 60.0]]);
         assert_eq!(matrix.average_accuracy(), Some(65.0));
         assert_eq!(matrix.average_forgetting(), Some((-60.0 + 5.0) / 2.0));
-        assert_eq!(matrix.learning_curve(), [100.0, 70.0, 65.0]);
+        assert_eq!(
+            matrix.learning_curve(),
+            [Some(100.0), Some(70.0), Some(65.0)]
+        );
+        let last = Matrix::new(vec![vec![], vec![50.0, 90.0]]);
+        assert_eq!(last.average_accuracy(), Some(70.0));
+        assert_eq!(last.average_forgetting(), None);
+        assert_eq!(last.learning_curve(), [None, Some(70.0)]);
         assert_eq!(Matrix::new(vec![vec![1.0]]).average_forgetting(), None);
         assert_eq!(Matrix::new(Vec::new()).average_accuracy(), None);
     }

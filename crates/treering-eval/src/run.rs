@@ -1,11 +1,14 @@
 //! Running a learner over a stream and keeping score.
 
+use std::time::Instant;
+
 use serde::Serialize;
 use treering_data::{Progress, Stream};
 use treering_graph::{Graph, NodeId, Role};
-use treering_learn::{Answer, Groups, LearnError, Learner, Query, Shown, TrainingTask};
+use treering_learn::{Answer, Groups, LearnError, Learner, Query, Shown, Stages, TrainingTask};
 
 use crate::matrix::{Matrix, balanced_accuracy};
+use crate::measure::cpu_seconds;
 
 /// What a learner is shown at the test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -15,6 +18,18 @@ pub enum Protocol {
     Paper,
     /// The same graph, but every node is a group of its own, and nothing is patched.
     Single,
+    /// The same graph, and the true task of every node is given.
+    Oracle,
+}
+
+/// Which nodes are asked about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Asked {
+    /// The test nodes: what results are made of.
+    Test,
+    /// The validation nodes: what parameters are chosen by.
+    Validation,
 }
 
 /// What one query gave: the test nodes of one task, at one stage.
@@ -84,11 +99,15 @@ struct Test {
 }
 
 impl Test {
-    fn new(graph: &Graph, stream: &Stream, task: usize, protocol: Protocol) -> Test {
+    fn new(graph: &Graph, stream: &Stream, task: usize, protocol: Protocol, asked: Asked) -> Test {
+        let wanted = match asked {
+            Asked::Test => Role::Test,
+            Asked::Validation => Role::Validation,
+        };
         let graph = stream.task_graph(graph, stream.tasks[task].id);
         let roles = graph.split().unwrap_or(&[]);
         let nodes: Vec<NodeId> = NodeId::first(graph.nodes())
-            .filter(|node| roles[node.index()] == Role::Test)
+            .filter(|node| roles[node.index()] == wanted)
             .collect();
         let class = |node: &NodeId| graph.labels().and_then(|labels| labels.class_of(*node));
         let classes = nodes
@@ -97,7 +116,7 @@ impl Test {
             .map(|class| class.index())
             .collect();
         let groups = match protocol {
-            Protocol::Paper => Groups::All,
+            Protocol::Paper | Protocol::Oracle => Groups::All,
             Protocol::Single => Groups::Single,
         };
         Test {
@@ -118,6 +137,8 @@ impl Test {
         query.seen = Some(stage + 1);
         // The published method draws neighbours anew for every query.
         query.patch = (protocol == Protocol::Paper).then_some((stage as u64) << 32 | task as u64);
+        query.tasks =
+            (protocol == Protocol::Oracle).then(|| vec![task as u32; self.query.nodes.len()]);
         Ok(self.judge(&learner.predict(&query)?, stage, task))
     }
 
@@ -155,86 +176,145 @@ impl Test {
     }
 }
 
+/// One series of questions: what is shown, and about which nodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Exam {
+    /// What is shown.
+    pub protocol: Protocol,
+    /// About which nodes.
+    pub asked: Asked,
+    /// Ask the learner that task prediction was plugged into, without it.
+    pub host: bool,
+}
+
+impl From<Protocol> for Exam {
+    fn from(protocol: Protocol) -> Self {
+        Exam {
+            protocol,
+            asked: Asked::Test,
+            host: false,
+        }
+    }
+}
+
+/// Seconds by the clock and by the processor.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Spent {
+    /// By the clock.
+    pub wall: f64,
+    /// By all processor cores together.
+    pub cpu: f64,
+}
+
+impl Spent {
+    /// Adds what some work takes.
+    pub fn on<R>(&mut self, work: impl FnOnce() -> R) -> R {
+        let (wall, cpu) = (Instant::now(), cpu_seconds());
+        let result = work();
+        self.wall += wall.elapsed().as_secs_f64();
+        self.cpu += cpu_seconds() - cpu;
+        result
+    }
+}
+
+/// What came of a stream.
+#[derive(Clone, Debug)]
+pub struct Evaluation {
+    /// One for every exam.
+    pub outcomes: Vec<Outcome>,
+    /// What learning took.
+    pub learn: Spent,
+    /// What answering took, all exams together.
+    pub predict: Spent,
+}
+
 /// Lets a learner learn a stream, and asks it about every task seen so far after each.
 ///
 /// # Errors
 /// Whatever the learner refuses.
-pub fn evaluate(
+pub fn evaluate<E: Copy + Into<Exam>>(
     learner: &mut dyn Learner,
     graph: &Graph,
     stream: &Stream,
-    protocols: &[Protocol],
+    exams: &[E],
     progress: &dyn Progress,
-) -> Result<Vec<Outcome>, LearnError> {
+) -> Result<Evaluation, LearnError> {
     let tasks = tasks_of(graph, stream, Shown::Train)?;
-    if learner.keeps_stages() {
-        learner.learn(&tasks, progress)?;
-        return examine(learner, graph, stream, protocols);
+    let (mut learn, mut predict) = (Spent::default(), Spent::default());
+    let mut examination = Examination::new(graph, stream, exams);
+    let size = match learner.stages() {
+        Stages::Passing => 1,
+        Stages::Kept | Stages::LastOnly => tasks.len().max(1),
+    };
+    for (batch, tasks) in tasks.chunks(size).enumerate() {
+        learn.on(|| learner.learn(tasks, progress))?;
+        let last = batch * size + tasks.len() - 1;
+        let first = match learner.stages() {
+            Stages::Kept => 0,
+            Stages::Passing | Stages::LastOnly => last,
+        };
+        predict.on(|| (first..=last).try_for_each(|stage| examination.ask(learner, stage)))?;
     }
-    let mut examination = Examination::new(graph, stream, protocols);
-    for (stage, task) in tasks.chunks(1).enumerate() {
-        learner.learn(task, progress)?;
-        examination.ask(learner, stage)?;
-    }
-    Ok(examination.outcomes())
+    Ok(Evaluation {
+        outcomes: examination.outcomes(stream.tasks.len()),
+        learn,
+        predict,
+    })
 }
 
-/// Asks a learner that has learned the stream and [keeps its stages](Learner::keeps_stages) what it would have said after each task.
+/// Asks a learner that has learned the stream and [keeps its stages](Stages::Kept) what it would have said after each task.
 ///
 /// # Errors
 /// Whatever the learner refuses.
-pub fn examine(
+pub fn examine<E: Copy + Into<Exam>>(
     learner: &dyn Learner,
     graph: &Graph,
     stream: &Stream,
-    protocols: &[Protocol],
+    exams: &[E],
 ) -> Result<Vec<Outcome>, LearnError> {
-    let mut examination = Examination::new(graph, stream, protocols);
+    let mut examination = Examination::new(graph, stream, exams);
     for stage in 0..stream.tasks.len() {
         examination.ask(learner, stage)?;
     }
-    Ok(examination.outcomes())
+    Ok(examination.outcomes(stream.tasks.len()))
 }
 
-/// The tests of a stream under some protocols, and what they gave so far.
-struct Examination(Vec<(Protocol, Vec<Test>, Vec<Cell>)>);
+/// The questions of a stream, and what they gave so far.
+struct Examination(Vec<(Exam, Vec<Test>, Vec<Cell>)>);
 
 impl Examination {
-    fn new(graph: &Graph, stream: &Stream, protocols: &[Protocol]) -> Self {
-        let of = |&protocol: &Protocol| {
-            let tests =
-                (0..stream.tasks.len()).map(|task| Test::new(graph, stream, task, protocol));
-            (protocol, tests.collect(), Vec::new())
+    fn new<E: Copy + Into<Exam>>(graph: &Graph, stream: &Stream, exams: &[E]) -> Self {
+        let of = |&exam: &E| {
+            let exam: Exam = exam.into();
+            let test = |task| Test::new(graph, stream, task, exam.protocol, exam.asked);
+            let tests = (0..stream.tasks.len()).map(test);
+            (exam, tests.collect(), Vec::new())
         };
-        Examination(protocols.iter().map(of).collect())
+        Examination(exams.iter().map(of).collect())
     }
 
     /// Asks about every task up to a stage.
     fn ask(&mut self, learner: &dyn Learner, stage: usize) -> Result<(), LearnError> {
-        for (protocol, tests, cells) in &mut self.0 {
+        for (exam, tests, cells) in &mut self.0 {
+            let learner = learner.host().filter(|_| exam.host).unwrap_or(learner);
             for (task, test) in tests[..=stage].iter().enumerate() {
-                cells.push(test.ask(learner, stage, task, *protocol)?);
+                cells.push(test.ask(learner, stage, task, exam.protocol)?);
             }
         }
         Ok(())
     }
 
-    fn outcomes(self) -> Vec<Outcome> {
+    fn outcomes(self, stages: usize) -> Vec<Outcome> {
         let done = self.0.into_iter();
-        done.map(|(protocol, _, cells)| outcome(protocol, cells))
+        done.map(|(exam, _, cells)| outcome(exam.protocol, cells, stages))
             .collect()
     }
 }
 
-fn outcome(protocol: Protocol, cells: Vec<Cell>) -> Outcome {
-    let mut rows: Vec<Vec<f64>> = Vec::new();
+fn outcome(protocol: Protocol, cells: Vec<Cell>, stages: usize) -> Outcome {
+    let mut rows: Vec<Vec<f64>> = vec![Vec::new(); stages];
     for cell in &cells {
-        if cell.task == 0 {
-            rows.push(Vec::new());
-        }
-        if let Some(row) = rows.last_mut() {
-            row.push(cell.accuracy);
-        }
+        rows[cell.stage].push(cell.accuracy);
     }
     Outcome {
         protocol,

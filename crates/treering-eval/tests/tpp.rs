@@ -49,7 +49,7 @@ fn a_stream_is_learned_and_nothing_is_forgotten() {
     let mut learner = Tpp::new(quick()).unwrap();
     let protocols = [Protocol::Paper, Protocol::Single];
     let outcomes = evaluate(&mut learner, &graph, &stream, &protocols, &Silent).unwrap();
-    let paper = &outcomes[0];
+    let paper = &outcomes.outcomes[0];
     assert_eq!(paper.task_accuracy(), Some(100.0));
     assert_eq!(paper.matrix.average_forgetting(), Some(0.0));
     assert!(
@@ -62,7 +62,7 @@ fn a_stream_is_learned_and_nothing_is_forgotten() {
         stream.tasks.len() * (stream.tasks.len() + 1) / 2
     );
     // Alone, nodes are harder to place; better than chance all the same.
-    let single = outcomes[1].task_accuracy().unwrap();
+    let single = outcomes.outcomes[1].task_accuracy().unwrap();
     assert!(
         single < 100.0 && single > 100.0 / stream.tasks.len() as f64 + 10.0,
         "{single}"
@@ -358,7 +358,7 @@ fn ablations_and_variants_run_and_differ() {
     .unwrap();
     let outcome = evaluate(&mut confident, &graph, &stream, &[Protocol::Paper], &Silent).unwrap();
     assert!(
-        outcome[0].task_accuracy().unwrap() < 90.0,
+        outcome.outcomes[0].task_accuracy().unwrap() < 90.0,
         "heads know nothing of other tasks"
     );
 }
@@ -509,8 +509,8 @@ fn cora_gives_what_the_published_method_gives() {
     parameters.contrastive.epochs = 20;
     let mut learner = Tpp::new(parameters).unwrap();
     let outcome = evaluate(&mut learner, &graph, &stream, &[Protocol::Paper], &Silent).unwrap();
-    assert_eq!(outcome[0].task_accuracy(), Some(100.0));
-    assert_eq!(outcome[0].matrix.average_forgetting(), Some(0.0));
-    let accuracy = outcome[0].matrix.average_accuracy().unwrap();
+    assert_eq!(outcome.outcomes[0].task_accuracy(), Some(100.0));
+    assert_eq!(outcome.outcomes[0].matrix.average_forgetting(), Some(0.0));
+    let accuracy = outcome.outcomes[0].matrix.average_accuracy().unwrap();
     assert!((94.0..98.5).contains(&accuracy), "{accuracy}");
 }

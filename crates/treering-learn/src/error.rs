@@ -55,6 +55,47 @@ pub enum LearnError {
         /// How many there are.
         nodes: usize,
     },
+    /// A task that was never learned.
+    #[error("the query names task {task} (counted from 0), of {learned} learned")]
+    NoSuchTask {
+        /// Named.
+        task: u32,
+        /// There are.
+        learned: usize,
+    },
+    /// A learner that does not exist.
+    #[error("there is no learner {name}; {hint}")]
+    NoSuchLearner {
+        /// Asked for.
+        name: String,
+        /// The remedy.
+        hint: String,
+    },
+    /// A parameter that the learner does not have.
+    #[error("{learner} has no parameter {name}; {hint}")]
+    NoSuchParameter {
+        /// Whose.
+        learner: String,
+        /// Asked for.
+        name: String,
+        /// The remedy.
+        hint: String,
+    },
+    /// A value of the wrong kind.
+    #[error("{learner}.{name} is {value}; {reason}")]
+    Value {
+        /// Whose.
+        learner: String,
+        /// Which.
+        name: String,
+        /// Found.
+        value: String,
+        /// What it should have been.
+        reason: String,
+    },
+    /// A router upon a router.
+    #[error("{0} recognises tasks by itself; leave out +tp")]
+    RecognisesAlready(String),
     /// Groups of another length.
     #[error("{groups} group numbers for {nodes} nodes")]
     Groups {

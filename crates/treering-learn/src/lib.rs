@@ -3,15 +3,19 @@
 //! [`TrainingTask`] and [`Query`] are all that a learner gets to see; [`Learner`] is what it can do. One folder holds one method;
 //! [`network`] holds what they share.
 
+pub mod baselines;
 pub mod network;
+pub mod plus_tp;
+pub mod registry;
 pub mod tpp;
 
 #[cfg(test)]
 mod checks;
 mod error;
 mod learner;
+mod parameters;
 mod task;
 
 pub use error::LearnError;
-pub use learner::Learner;
+pub use learner::{Learner, Stages, Stored};
 pub use task::{Answer, Groups, Labelled, Query, Shown, TrainingTask};

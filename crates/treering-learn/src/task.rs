@@ -108,6 +108,8 @@ pub struct Query {
     pub groups: Groups,
     /// Give isolated nodes a random neighbour before the task is recognised, with draws seeded by this. Only the protocol `paper` does.
     pub patch: Option<u64>,
+    /// The task of every node by its place among those learned, where a router or the protocol `oracle` has decided that already.
+    pub tasks: Option<Vec<u32>>,
     /// Answer as if only the first so many tasks had been learned; all of them without.
     pub seen: Option<usize>,
 }
@@ -131,6 +133,7 @@ impl Query {
             nodes,
             groups,
             patch: None,
+            tasks: None,
             seen: None,
         }
     }
@@ -138,6 +141,50 @@ impl Query {
     /// The graph, without labels and split.
     pub fn graph(&self) -> &Graph {
         &self.graph
+    }
+
+    /// Refuses a query that does not fit features of this width and so many tasks.
+    pub(crate) fn check(&self, features: usize, learned: usize) -> Result<(), LearnError> {
+        let found = self.graph().features().columns();
+        if found != features {
+            return Err(LearnError::Width {
+                found,
+                expected: features,
+            });
+        }
+        let nodes = self.graph().nodes();
+        if let Some(node) = self.nodes.iter().find(|node| node.index() >= nodes) {
+            return Err(LearnError::NoSuchNode {
+                node: node.0,
+                nodes,
+            });
+        }
+        if let Some(&task) = self
+            .tasks
+            .iter()
+            .flatten()
+            .find(|&&task| task as usize >= learned)
+        {
+            return Err(LearnError::NoSuchTask { task, learned });
+        }
+        let lengths = [
+            match &self.groups {
+                Groups::Given(numbers) => Some(numbers.len()),
+                _ => None,
+            },
+            self.tasks.as_ref().map(Vec::len),
+        ];
+        match lengths
+            .into_iter()
+            .flatten()
+            .find(|&length| length != self.nodes.len())
+        {
+            Some(groups) => Err(LearnError::Groups {
+                groups,
+                nodes: self.nodes.len(),
+            }),
+            None => Ok(()),
+        }
     }
 
     /// The group of every node, and how many there are.

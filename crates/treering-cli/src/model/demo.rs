@@ -155,6 +155,7 @@ fn describe(outcomes: &[Outcome]) -> String {
         text.push_str(match outcome.protocol {
             Protocol::Paper => "\nprotocol paper: a task's test nodes come together, and nobody says which task it is\n",
             Protocol::Single => "\nprotocol single: every test node comes alone\n",
+            Protocol::Oracle => "\nprotocol oracle: the task of every test node is given\n",
         });
         text.push_str(&matrix(outcome));
         let percent = |value: Option<f64>| value.map_or("none".into(), |v| format!("{v:.1} %"));

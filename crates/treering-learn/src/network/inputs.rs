@@ -59,6 +59,41 @@ impl<T: Number> Inputs<T> {
         }
     }
 
+    /// Takes values row by row, for the columns `present`, ascending.
+    ///
+    /// # Panics
+    /// When the number of values does not fit.
+    pub fn dense_of(rows: usize, present: Vec<u32>, values: Vec<T>) -> Self {
+        assert_eq!(values.len(), rows * present.len(), "{rows} rows");
+        Inputs {
+            rows,
+            present,
+            stored: Stored::Dense(values),
+        }
+    }
+
+    /// Every value changed by `change`, which has to leave 0 as it is.
+    pub fn map(&self, change: impl Fn(T) -> T) -> Self {
+        let lists = |lists: &Lists<T>| Lists {
+            offsets: lists.offsets.clone(),
+            indices: lists.indices.clone(),
+            values: lists.values.iter().map(|&value| change(value)).collect(),
+        };
+        Inputs {
+            rows: self.rows,
+            present: self.present.clone(),
+            stored: match &self.stored {
+                Stored::Dense(values) => {
+                    Stored::Dense(values.iter().map(|&value| change(value)).collect())
+                }
+                Stored::Sparse { rows, columns } => Stored::Sparse {
+                    rows: lists(rows),
+                    columns: lists(columns),
+                },
+            },
+        }
+    }
+
     fn sparse(sparse: &Sparse) -> Self {
         let mut counts = vec![0usize; sparse.columns()];
         for &column in sparse.indices() {

@@ -2,12 +2,15 @@
 
 pub mod adam;
 pub mod backbone;
+pub mod classifier;
 pub mod contrast;
 pub mod dense;
 pub mod inputs;
 pub(crate) mod kernels;
 mod lanes;
+pub mod loss;
 pub mod number;
 pub mod pretrain;
+pub mod source;
 pub mod spare;
 mod views;

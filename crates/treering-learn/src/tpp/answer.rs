@@ -1,18 +1,17 @@
 //! Answering a query: find its task, then classify with that task's prompt and head.
 
 use rayon::prelude::*;
-use treering_data::{Purpose, random};
 use treering_graph::{Propagation, Side};
 
 use super::parameters::Routing;
-use super::profile::{Route, patched, routes};
+use super::profile::Route;
 use super::prompt::{fold_head, padded, shares};
 use super::together::padded_width;
-use super::{Ring, Tpp, check_width};
+use super::{Ring, Tpp};
 use crate::network::backbone::{Backbone, pick};
 use crate::network::inputs::Inputs;
 use crate::network::kernels::{Rows, prompted_probabilities};
-use crate::{Answer, Groups, LearnError, Query};
+use crate::{Answer, LearnError, Query};
 
 /// Rows that one thread works on at a time.
 const PIECE: usize = 256;
@@ -25,11 +24,20 @@ impl Tpp {
             return Ok(Vec::new());
         }
         let network = Network::new(query, backbone);
-        let answers = match self.parameters.routing {
-            Routing::MostConfident => most_confident(rings, &network),
-            Routing::Prototype => {
+        let answers = match (&query.tasks, self.parameters.routing) {
+            (Some(tasks), _) => {
+                let known = |&task: &u32| Route {
+                    task,
+                    margin: f64::INFINITY,
+                };
+                let routes: Vec<Route> = tasks.iter().map(known).collect();
+                let each: Vec<u32> = (0..tasks.len() as u32).collect();
+                classify(&each, &routes, rings, &network)
+            }
+            (None, Routing::MostConfident) => most_confident(rings, &network),
+            (None, Routing::Prototype) => {
                 let routes = self.routes(query, rings);
-                classify(query, &routes, rings, &network)
+                classify(&query.group_numbers().0, &routes, rings, &network)
             }
         };
         let sound = |answer: &Answer| {
@@ -43,45 +51,15 @@ impl Tpp {
 
     /// Which task each group of the query belongs to.
     fn routes(&self, query: &Query, rings: &[Ring]) -> Vec<Route> {
-        let arcs = query.graph().arcs();
-        let patched = query.patch.map(|number| {
-            // Apart from the draws for tasks, which count up from 0.
-            patched(
-                arcs,
-                &mut random(self.parameters.seed, Purpose::Patching, !number),
-            )
-        });
         let prototypes: Vec<&[f64]> = rings.iter().map(|ring| &ring.prototype[..]).collect();
-        let arcs = patched.as_ref().unwrap_or(arcs);
-        routes(
-            query,
-            arcs,
-            &prototypes,
-            self.parameters.profile,
-            self.parameters.smoothing,
-        )
+        self.recogniser().routes(query, &prototypes)
     }
 
     /// The rings that may be used, once the query is found to fit.
     fn rings_for(&self, query: &Query, backbone: &Backbone) -> Result<&[Ring], LearnError> {
-        check_width(query.graph(), backbone)?;
-        let nodes = query.graph().nodes();
-        if let Some(node) = query.nodes.iter().find(|node| node.index() >= nodes) {
-            return Err(LearnError::NoSuchNode {
-                node: node.0,
-                nodes,
-            });
-        }
-        if let Groups::Given(numbers) = &query.groups
-            && numbers.len() != query.nodes.len()
-        {
-            return Err(LearnError::Groups {
-                groups: numbers.len(),
-                nodes: query.nodes.len(),
-            });
-        }
         let learned = self.rings.len();
         let seen = query.seen.unwrap_or(learned);
+        query.check(backbone.features, seen)?;
         match seen {
             0 => Err(LearnError::Nothing),
             _ if seen > learned => Err(LearnError::Stage { seen, learned }),
@@ -190,13 +168,17 @@ impl<'a> Network<'a> {
 }
 
 /// Every group's nodes by its task's ring.
-fn classify(query: &Query, routes: &[Route], rings: &[Ring], network: &Network<'_>) -> Vec<Answer> {
-    let (numbers, _) = query.group_numbers();
+fn classify(
+    numbers: &[u32],
+    routes: &[Route],
+    rings: &[Ring],
+    network: &Network<'_>,
+) -> Vec<Answer> {
     let mut of_task = vec![Vec::new(); rings.len()];
     for (at, &group) in numbers.iter().enumerate() {
         of_task[routes[group as usize].task as usize].push(at);
     }
-    let mut answers: Vec<Option<Answer>> = vec![None; query.nodes.len()];
+    let mut answers: Vec<Option<Answer>> = vec![None; numbers.len()];
     for (task, (ring, chosen)) in rings.iter().zip(&of_task).enumerate() {
         if chosen.is_empty() {
             continue;

@@ -11,14 +11,14 @@ pub mod saved;
 mod together;
 
 pub use parameters::{Profile, Routing, TppParameters};
-pub use profile::{Route, patched, routes};
+pub use profile::{Recogniser, Route, patched, routes};
 pub use prompt::{Head, Prompt};
 
 use treering_data::{Progress, Purpose, random};
 
 use crate::network::backbone::Backbone;
 use crate::network::pretrain::pretrain;
-use crate::{Answer, LearnError, Learner, Query, TrainingTask};
+use crate::{Answer, LearnError, Learner, Query, Stages, Stored, TrainingTask};
 use prompt::Session;
 
 /// The tasks whose prompts are trained in one go: their running means take 3 x 12 bytes per token and feature column each.
@@ -149,21 +149,19 @@ impl Tpp {
         Ok(losses)
     }
 
+    /// How it recognises tasks.
+    pub fn recogniser(&self) -> Recogniser {
+        Recogniser {
+            seed: self.parameters.seed,
+            profile: self.parameters.profile,
+            smoothing: self.parameters.smoothing,
+            patch: self.parameters.patch,
+        }
+    }
+
     /// The prototype of a task.
     pub fn profile(&self, task: &TrainingTask) -> Vec<f64> {
-        let graph = task.graph();
-        let mut draws = random(self.parameters.seed, Purpose::Patching, task.number());
-        let patched = self
-            .parameters
-            .patch
-            .then(|| patched(graph.arcs(), &mut draws));
-        let arcs = patched.as_ref().unwrap_or(graph.arcs());
-        self.parameters.profile.prototype(
-            arcs,
-            graph.features(),
-            &task.train().nodes,
-            self.parameters.smoothing,
-        )
+        self.recogniser().prototype(task)
     }
 
     /// The prompts and heads of tasks; `first` says that the first of them trained the backbone.
@@ -279,7 +277,7 @@ fn check_width(graph: &treering_graph::Graph, backbone: &Backbone) -> Result<(),
 }
 
 impl Learner for Tpp {
-    fn name(&self) -> &'static str {
+    fn name(&self) -> &str {
         saved::LEARNER
     }
 
@@ -305,7 +303,23 @@ impl Learner for Tpp {
         self.answers(query)
     }
 
-    fn keeps_stages(&self) -> bool {
-        true
+    fn stages(&self) -> Stages {
+        Stages::Kept
+    }
+
+    fn stored(&self) -> Stored {
+        let shared = self
+            .backbone
+            .as_ref()
+            .map_or(0, |backbone| backbone.first.len() + backbone.second.len());
+        let rings: usize = self.rings.iter().map(Ring::numbers).sum();
+        Stored {
+            model: (shared + rings) as u64,
+            memory: 0,
+        }
+    }
+
+    fn recognises(&self) -> bool {
+        self.parameters.routing == Routing::Prototype
     }
 }

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::LearnError;
 use crate::network::adam::Adam;
 use crate::network::pretrain::Contrastive;
+use crate::parameters::{count, range, share};
 
 /// The parameters of TPP. The defaults are the paper's; `docs/tpp.md` gives the reasons.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -132,42 +133,5 @@ impl TppParameters {
             range(name, value, 0.0, 1e3, "between 0 and 1000")?;
         }
         Ok(())
-    }
-}
-
-fn count(
-    name: &'static str,
-    value: usize,
-    range: std::ops::RangeInclusive<usize>,
-    allowed: &'static str,
-) -> Result<(), LearnError> {
-    match range.contains(&value) {
-        true => Ok(()),
-        false => Err(wrong(name, value.to_string(), allowed)),
-    }
-}
-
-fn share(name: &'static str, value: f64) -> Result<(), LearnError> {
-    range(name, value, 0.0, 1.0, "between 0 and 1")
-}
-
-fn range(
-    name: &'static str,
-    value: f64,
-    low: f64,
-    high: f64,
-    allowed: &'static str,
-) -> Result<(), LearnError> {
-    match value >= low && value <= high {
-        true => Ok(()),
-        false => Err(wrong(name, value.to_string(), allowed)),
-    }
-}
-
-fn wrong(name: &'static str, value: String, allowed: &'static str) -> LearnError {
-    LearnError::Parameter {
-        name,
-        value,
-        allowed,
     }
 }

@@ -3,10 +3,12 @@
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use treering_data::{Purpose, random};
 use treering_graph::{Arcs, Features, Graph, NodeId, Propagation, Side};
 
 use super::parameters::Profile;
-use crate::task::{Groups, Query};
+use crate::task::{Groups, Query, TrainingTask};
 
 /// Arcs in which every isolated node is joined, both ways, to a random node that was not isolated. A graph of nothing but isolated
 /// nodes stays as it is.
@@ -70,6 +72,43 @@ impl Profile {
                 Propagation::new(&Arcs::none(arcs.nodes())).prototype(features, nodes, 0)
             }
         }
+    }
+}
+
+/// Recognises tasks by their prototypes.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Recogniser {
+    /// Seeds the neighbours of isolated nodes.
+    pub seed: u64,
+    /// What tasks are recognised by.
+    pub profile: Profile,
+    /// Steps of smoothing.
+    pub smoothing: usize,
+    /// Give isolated nodes of a task a random neighbour.
+    pub patch: bool,
+}
+
+impl Recogniser {
+    /// The prototype of a task.
+    pub fn prototype(&self, task: &TrainingTask) -> Vec<f64> {
+        let graph = task.graph();
+        let mut draws = random(self.seed, Purpose::Patching, task.number());
+        let patched = self.patch.then(|| patched(graph.arcs(), &mut draws));
+        let arcs = patched.as_ref().unwrap_or(graph.arcs());
+        let nodes = &task.train().nodes;
+        self.profile
+            .prototype(arcs, graph.features(), nodes, self.smoothing)
+    }
+
+    /// Which task each group of a query belongs to.
+    pub fn routes(&self, query: &Query, prototypes: &[&[f64]]) -> Vec<Route> {
+        let arcs = query.graph().arcs();
+        let patched = query.patch.map(|number| {
+            // Apart from the draws for tasks, which count up from 0.
+            patched(arcs, &mut random(self.seed, Purpose::Patching, !number))
+        });
+        let arcs = patched.as_ref().unwrap_or(arcs);
+        routes(query, arcs, prototypes, self.profile, self.smoothing)
     }
 }
 

@@ -98,25 +98,64 @@ fn adam_one<T: Number, L: Lanes<T>>(
 }
 
 for_this_processor! {
-    /// All steps of Adam on parameters whose gradient is the decay alone.
-    decay = decay_body [T: Number] <T> (values: &mut [T], steps: &[Step<T>])
+    /// Many steps of Adam on parameters whose gradient is the decay and a pull alone. `strength` and `centre` are empty where nothing pulls.
+    coast = coast_body [T: Number] <T>
+    (values: &mut [T], first: &mut [T], second: &mut [T], strength: &[T], centre: &[T], steps: &[Step<T>])
 }
 
 #[inline(always)]
-fn decay_body<T: Number, L: Lanes<T>>(values: &mut [T], steps: &[Step<T>]) {
+fn coast_body<T: Number, L: Lanes<T>>(
+    values: &mut [T],
+    first: &mut [T],
+    second: &mut [T],
+    strength: &[T],
+    centre: &[T],
+    steps: &[Step<T>],
+) {
     // Several vectors at a time: the root and the division of one hide behind those of the others.
     const MANY: usize = 4 * LANES;
-    for values in values.chunks_mut(MANY) {
-        let (mut value, mut first, mut second) =
-            ([T::ZERO; MANY], [T::ZERO; MANY], [T::ZERO; MANY]);
-        value[..values.len()].copy_from_slice(values);
+    let taken = |from: &[T], start: usize, length: usize| {
+        let mut into = [T::ZERO; MANY];
+        if !from.is_empty() {
+            into[..length].copy_from_slice(&from[start..start + length]);
+        }
+        into
+    };
+    for start in (0..values.len()).step_by(MANY) {
+        let length = MANY.min(values.len() - start);
+        let mut value = taken(values, start, length);
+        let mut m = taken(first, start, length);
+        let mut v = taken(second, start, length);
+        let strength = taken(strength, start, length);
+        let centre = taken(centre, start, length);
         for step in steps {
             for at in 0..MANY {
-                (value[at], first[at], second[at]) =
-                    adam_one::<T, L>(value[at], first[at], second[at], T::ZERO, step);
+                let gradient = madd::<T, L>(strength[at], value[at] - centre[at], T::ZERO);
+                (value[at], m[at], v[at]) =
+                    adam_one::<T, L>(value[at], m[at], v[at], gradient, step);
             }
         }
-        values.copy_from_slice(&value[..values.len()]);
+        values[start..start + length].copy_from_slice(&value[..length]);
+        first[start..start + length].copy_from_slice(&m[..length]);
+        second[start..start + length].copy_from_slice(&v[..length]);
+    }
+}
+
+for_this_processor! {
+    /// gradient += strength x (value - centre), each for itself.
+    pull = pull_body [T: Number] <T> (gradient: &mut [T], values: &[T], strength: &[T], centre: &[T])
+}
+
+#[inline(always)]
+fn pull_body<T: Number, L: Lanes<T>>(
+    gradient: &mut [T],
+    values: &[T],
+    strength: &[T],
+    centre: &[T],
+) {
+    let pulls = strength.iter().zip(centre);
+    for ((gradient, &value), (&strength, &centre)) in gradient.iter_mut().zip(values).zip(pulls) {
+        *gradient = madd::<T, L>(strength, value - centre, *gradient);
     }
 }
 

@@ -1,0 +1,486 @@
+//! The network of every method without prompts: logits = ReLU(S^hops X W1) W2, no biases, one output a class, and its training.
+//!
+//! A [`Session`] is the training on one task. Feature columns that are zero in all its rows get no gradient but the decay (and a
+//! spring, if there is one), so they are left out of every step and caught up with at the end, to the same bits.
+
+use treering_data::{Purpose, random};
+use treering_graph::{Graph, NodeId};
+
+use super::adam::{Adam, Spring, Step, Trained};
+use super::backbone::uniform;
+use super::dense::{Into, product, view};
+use super::kernels::add_scaled;
+use super::number::Number;
+use super::source::Source;
+
+/// The shape of a network and how it follows its gradient.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Shape {
+    /// Columns of the features.
+    pub features: usize,
+    /// Width of the hidden layer.
+    pub hidden: usize,
+    /// Steps of propagation.
+    pub hops: usize,
+    /// The optimiser.
+    pub adam: Adam,
+}
+
+/// How weights are drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Start {
+    /// Between plus and minus one over the root of a layer's inputs.
+    Uniform,
+    /// Normal, with one over the number of a layer's inputs as variance.
+    Normal,
+}
+
+/// A network that grows an output with every class.
+#[derive(Clone, Debug)]
+pub struct Classifier<T = f32> {
+    shape: Shape,
+    start: (Start, u64, u64),
+    /// W1, a row a feature column.
+    first: Trained<T>,
+    /// W2, a row a class.
+    second: Trained<T>,
+    steps: usize,
+}
+
+/// The gradient by both layers: W1 at the columns of a session, and W2.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Gradient<T> {
+    /// A row for each of the session's columns.
+    pub first: Vec<T>,
+    /// A row for each class.
+    pub second: Vec<T>,
+}
+
+/// Springs on all weights of a network.
+#[derive(Clone, Debug)]
+pub struct Springs<T = f32> {
+    /// On W1, whole.
+    pub first: Spring<T>,
+    /// On W2; classes that are not covered are free.
+    pub second: Spring<T>,
+}
+
+impl<T: Number> Classifier<T> {
+    /// A network without outputs. `number` keeps several networks of one seed apart.
+    pub fn new(shape: Shape, start: Start, seed: u64, number: u64) -> Self {
+        let mut network = Classifier {
+            shape,
+            start: (start, seed, number),
+            first: Trained::new(Vec::new()),
+            second: Trained::new(Vec::new()),
+            steps: 0,
+        };
+        let first = network.draw(0, shape.features * shape.hidden, shape.features);
+        network.first.extend(&first);
+        network
+    }
+
+    fn draw(&self, index: u64, count: usize, inputs: usize) -> Vec<T> {
+        let (start, seed, number) = self.start;
+        let mut random = random(seed, Purpose::Initialisation, number << 32 | index);
+        let bound = 1.0 / (inputs.max(1) as f64).sqrt();
+        match start {
+            Start::Uniform => uniform(&mut random, count, bound),
+            Start::Normal => normal(&mut random, count, bound),
+        }
+    }
+
+    /// Draws outputs until there are `outputs`.
+    pub fn grow(&mut self, outputs: usize) {
+        for output in self.outputs()..outputs {
+            let drawn = self.draw(output as u64 + 1, self.shape.hidden, self.shape.hidden);
+            self.second.extend(&drawn);
+        }
+    }
+
+    /// How many classes it tells apart.
+    pub fn outputs(&self) -> usize {
+        self.second.values.len() / self.shape.hidden
+    }
+
+    /// Its shape.
+    pub fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    /// W1, a row a feature column.
+    pub fn first(&self) -> &[T] {
+        &self.first.values
+    }
+
+    /// W2, a row a class.
+    pub fn second(&self) -> &[T] {
+        &self.second.values
+    }
+
+    /// Numbers that it keeps.
+    pub fn numbers(&self) -> usize {
+        self.first.values.len() + self.second.values.len()
+    }
+
+    /// Whether all weights are finite.
+    pub fn is_finite(&self) -> bool {
+        let sound = |values: &[T]| values.iter().all(|value| value.to_f64().is_finite());
+        sound(&self.first.values) && sound(&self.second.values)
+    }
+
+    /// The logits of some rows.
+    pub fn logits(&self, source: &Source<'_, T>) -> Vec<T> {
+        let (hidden, rows) = (self.shape.hidden, source.rows());
+        let mut layer = Vec::new();
+        source.times(&self.first_of(source.columns()), hidden, &mut layer);
+        rectify(&mut layer);
+        let mut logits = vec![T::ZERO; rows * self.outputs()];
+        let second = view(&self.second.values, self.outputs(), hidden);
+        product(
+            &mut logits,
+            Into::Replace,
+            view(&layer, rows, hidden),
+            second.transpose(),
+        );
+        logits
+    }
+
+    /// The logits of some nodes of a graph.
+    pub fn logits_of(&self, graph: &Graph, nodes: &[NodeId]) -> Vec<T> {
+        self.logits(&Source::smoothed(graph, self.shape.hops, nodes))
+    }
+
+    fn first_of(&self, columns: &[u32]) -> Vec<T> {
+        let row = |&column: &u32| {
+            &self.first.values[column as usize * self.shape.hidden..][..self.shape.hidden]
+        };
+        columns.iter().flat_map(row).copied().collect()
+    }
+}
+
+fn normal<T: Number>(random: &mut rand_chacha::ChaCha8Rng, count: usize, deviation: f64) -> Vec<T> {
+    use rand::RngExt;
+    // Box and Muller: two uniform numbers give one normal one.
+    let mut draw = || {
+        let (a, b) = (1.0 - random.random::<f64>(), random.random::<f64>());
+        (-2.0 * a.ln()).sqrt() * (std::f64::consts::TAU * b).cos()
+    };
+    (0..count)
+        .map(|_| T::from_f64(deviation * draw()))
+        .collect()
+}
+
+fn rectify<T: Number>(layer: &mut [T]) {
+    for value in layer {
+        *value = if *value > T::ZERO { *value } else { T::ZERO };
+    }
+}
+
+/// A source, and where its columns are among those of the session; none where they are the same.
+struct Placed<'s, T> {
+    source: Source<'s, T>,
+    places: Option<Vec<u32>>,
+}
+
+impl<'s, T: Number> Placed<'s, T> {
+    fn new(source: Source<'s, T>, columns: &[u32]) -> Self {
+        let places = (source.columns() != columns).then(|| {
+            let place = |column: &u32| {
+                columns.binary_search(column).unwrap_or_else(|_| {
+                    unreachable!("a session has the columns of all its sources")
+                })
+            };
+            source
+                .columns()
+                .iter()
+                .map(|column| place(column) as u32)
+                .collect()
+        });
+        Placed { source, places }
+    }
+}
+
+/// Memory that every step uses again.
+struct Desk<T> {
+    weights: Vec<T>,
+    layer: Vec<T>,
+    logits: Vec<T>,
+    slopes: Vec<T>,
+    layer_slopes: Vec<T>,
+    back: Vec<T>,
+}
+
+/// Training on one task.
+pub struct Session<'n, 's, T = f32> {
+    network: &'n mut Classifier<T>,
+    sources: Vec<Placed<'s, T>>,
+    columns: Vec<u32>,
+    /// W1 at the columns of the session.
+    first: Trained<T>,
+    springs: Option<(&'n Springs<T>, Spring<T>)>,
+    steps: usize,
+    desk: Desk<T>,
+}
+
+impl<'n, 's, T: Number> Session<'n, 's, T> {
+    /// Begins with everything that will be read.
+    pub fn new(
+        network: &'n mut Classifier<T>,
+        sources: Vec<Source<'s, T>>,
+        springs: Option<&'n Springs<T>>,
+    ) -> Self {
+        let mut columns: Vec<u32> = sources
+            .iter()
+            .flat_map(|source| source.columns())
+            .copied()
+            .collect();
+        columns.sort_unstable();
+        columns.dedup();
+        let width = network.shape.hidden;
+        Session {
+            first: network.first.pick(&columns, width),
+            springs: springs.map(|springs| (springs, springs.first.pick(&columns, width))),
+            sources: sources
+                .into_iter()
+                .map(|source| Placed::new(source, &columns))
+                .collect(),
+            columns,
+            network,
+            steps: 0,
+            desk: Desk {
+                weights: Vec::new(),
+                layer: Vec::new(),
+                logits: Vec::new(),
+                slopes: Vec::new(),
+                layer_slopes: Vec::new(),
+                back: Vec::new(),
+            },
+        }
+    }
+
+    /// The feature columns that the session's gradients are about.
+    pub fn columns(&self) -> &[u32] {
+        &self.columns
+    }
+
+    /// How many classes the network tells apart.
+    pub fn outputs(&self) -> usize {
+        self.network.outputs()
+    }
+
+    /// One of the sources.
+    pub fn source(&self, at: usize) -> &Source<'s, T> {
+        &self.sources[at].source
+    }
+
+    /// How many sources there are.
+    pub fn sources(&self) -> usize {
+        self.sources.len()
+    }
+
+    /// Reads other rows in place of a source. Their columns have to be among the session's.
+    pub fn replace(&mut self, at: usize, source: Source<'s, T>) {
+        self.sources[at] = Placed::new(source, &self.columns);
+    }
+
+    /// A gradient of zero.
+    pub fn no_gradient(&self) -> Gradient<T> {
+        Gradient {
+            first: vec![T::ZERO; self.first.values.len()],
+            second: vec![T::ZERO; self.network.second.values.len()],
+        }
+    }
+
+    /// Adds the gradient of a loss on the rows of a source. `loss` gets the logits and adds its slopes by them.
+    pub fn add_gradient(
+        &mut self,
+        at: usize,
+        into: &mut Gradient<T>,
+        loss: impl FnOnce(&[T], &mut [T]) -> f64,
+    ) -> f64 {
+        let loss = self.slopes(at, loss);
+        let Placed { source, places } = &self.sources[at];
+        let (hidden, outputs, rows) = (
+            self.network.shape.hidden,
+            self.network.outputs(),
+            source.rows(),
+        );
+        let desk = &mut self.desk;
+        let slopes = view(&desk.slopes, rows, outputs);
+        product(
+            &mut into.second,
+            Into::Add,
+            slopes.transpose(),
+            view(&desk.layer, rows, hidden),
+        );
+        source.transposed_times(&desk.layer_slopes, hidden, &mut desk.back);
+        add_rows(&mut into.first, &desk.back, places.as_deref(), hidden);
+        loss
+    }
+
+    /// Forward through the network, and back to the slopes by the hidden layer before its ReLU, all left on the desk.
+    fn slopes(&mut self, at: usize, loss: impl FnOnce(&[T], &mut [T]) -> f64) -> f64 {
+        let Placed { source, places } = &self.sources[at];
+        let (hidden, outputs, rows) = (
+            self.network.shape.hidden,
+            self.network.outputs(),
+            source.rows(),
+        );
+        let desk = &mut self.desk;
+        let weights = match places {
+            None => &self.first.values,
+            Some(places) => {
+                desk.weights.clear();
+                for &place in places {
+                    desk.weights
+                        .extend_from_slice(&self.first.values[place as usize * hidden..][..hidden]);
+                }
+                &desk.weights
+            }
+        };
+        source.times(weights, hidden, &mut desk.layer);
+        rectify(&mut desk.layer);
+        let second = view(&self.network.second.values, outputs, hidden);
+        desk.logits.resize(rows * outputs, T::ZERO);
+        product(
+            &mut desk.logits,
+            Into::Replace,
+            view(&desk.layer, rows, hidden),
+            second.transpose(),
+        );
+        desk.slopes.clear();
+        desk.slopes.resize(rows * outputs, T::ZERO);
+        let loss = loss(&desk.logits, &mut desk.slopes);
+        desk.layer_slopes.resize(rows * hidden, T::ZERO);
+        product(
+            &mut desk.layer_slopes,
+            Into::Replace,
+            view(&desk.slopes, rows, outputs),
+            second,
+        );
+        for (slope, &value) in desk.layer_slopes.iter_mut().zip(&desk.layer) {
+            if value <= T::ZERO {
+                *slope = T::ZERO;
+            }
+        }
+        loss
+    }
+
+    /// Adds the sum over rows of `change` of each row's own gradient, where `change(a b) = change(a) change(b)` (a square, a magnitude). A
+    /// row's gradient by a weight is a product, so the sum is a product of changed matrices.
+    ///
+    /// Needs rows that are worked out; returns false where a source smooths anew.
+    pub fn add_row_by_row(
+        &mut self,
+        at: usize,
+        into: &mut Gradient<T>,
+        change: fn(T) -> T,
+        loss: impl FnOnce(&[T], &mut [T]) -> f64,
+    ) -> bool {
+        self.slopes(at, loss);
+        let Placed { source, places } = &self.sources[at];
+        let Some(inputs) = source.inputs() else {
+            return false;
+        };
+        let (hidden, outputs, rows) = (
+            self.network.shape.hidden,
+            self.network.outputs(),
+            source.rows(),
+        );
+        let changed =
+            |values: &[T]| -> Vec<T> { values.iter().map(|&value| change(value)).collect() };
+        let (slopes, layer) = (changed(&self.desk.slopes), changed(&self.desk.layer));
+        product(
+            &mut into.second,
+            Into::Add,
+            view(&slopes, rows, outputs).transpose(),
+            view(&layer, rows, hidden),
+        );
+        let layer_slopes = changed(&self.desk.layer_slopes);
+        let mut back = Vec::new();
+        inputs
+            .map(change)
+            .transposed_times(&layer_slopes, hidden, None, Into::Replace, &mut back);
+        add_rows(&mut into.first, &back, places.as_deref(), hidden);
+        true
+    }
+
+    /// The logits of a source's rows now.
+    pub fn logits(&mut self, at: usize) -> Vec<T> {
+        self.slopes(at, |_, _| 0.0);
+        self.desk.logits.clone()
+    }
+
+    /// One step of the optimiser along a gradient; springs are added to it.
+    pub fn step(&mut self, gradient: &mut Gradient<T>) {
+        self.steps += 1;
+        let step: Step<T> = self
+            .network
+            .shape
+            .adam
+            .step(self.network.steps + self.steps);
+        if let Some((springs, first)) = &self.springs {
+            first.add(&mut gradient.first, &self.first.values);
+            let covered = springs.second.strength.len();
+            springs.second.add(
+                &mut gradient.second[..covered],
+                &self.network.second.values[..covered],
+            );
+        }
+        self.first.follow_together(&gradient.first, &step);
+        self.network.second.follow_together(&gradient.second, &step);
+    }
+
+    /// A gradient with a row for every feature column.
+    pub fn spread(&self, gradient: &Gradient<T>) -> Gradient<T> {
+        let hidden = self.network.shape.hidden;
+        let mut first = vec![T::ZERO; self.network.first.values.len()];
+        for (&column, row) in self.columns.iter().zip(gradient.first.chunks(hidden)) {
+            first[column as usize * hidden..][..hidden].copy_from_slice(row);
+        }
+        Gradient {
+            first,
+            second: gradient.second.clone(),
+        }
+    }
+
+    /// W1 at the session's columns, and W2, as they are now.
+    pub fn weights(&self) -> (&[T], &[T]) {
+        (&self.first.values, &self.network.second.values)
+    }
+
+    /// Ends the session: the weights that took no part catch up.
+    pub fn finish(self) {
+        let (width, before) = (self.network.shape.hidden, self.network.steps);
+        self.network.first.put(&self.columns, width, &self.first);
+        let mut absent = vec![true; self.network.shape.features];
+        self.columns
+            .iter()
+            .for_each(|&column| absent[column as usize] = false);
+        let steps: Vec<Step<T>> = (1..=self.steps)
+            .map(|count| self.network.shape.adam.step(before + count))
+            .collect();
+        let spring = self.springs.as_ref().map(|(springs, _)| &springs.first);
+        self.network
+            .first
+            .coast(width, |row| absent[row], &steps, spring);
+        self.network.steps += self.steps;
+    }
+}
+
+/// Adds rows at their places.
+fn add_rows<T: Number>(into: &mut [T], rows: &[T], places: Option<&[u32]>, width: usize) {
+    match places {
+        None => add_scaled(into, T::ONE, rows),
+        Some(places) => {
+            for (&place, row) in places.iter().zip(rows.chunks(width)) {
+                add_scaled(&mut into[place as usize * width..][..width], T::ONE, row);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "classifier_tests.rs"]
+mod tests;

@@ -1,0 +1,146 @@
+//! `+tp`: task-ID prediction plugged into any learner. Its training stays untouched; a query's task is found by the nearest prototype, and the
+//! host then chooses among that task's classes.
+//!
+//! What it gains is mostly what knowing the task gains: compare it with the same host under the protocol `oracle`, not with learners that
+//! are not told which nodes belong together.
+
+use serde::{Deserialize, Serialize};
+use treering_data::Progress;
+
+use crate::parameters::count;
+use crate::tpp::{Profile, Recogniser, Route};
+use crate::{Answer, LearnError, Learner, Query, Stages, Stored, TrainingTask};
+
+/// The ending of its name.
+pub const SUFFIX: &str = "+tp";
+
+/// The parameters that come on top of the host's.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Parameters {
+    /// What tasks are recognised by.
+    pub tp_profile: Profile,
+    /// Steps of smoothing in a prototype.
+    pub tp_smoothing: usize,
+    /// Give isolated nodes of a task a random neighbour before its prototype is taken.
+    pub tp_patch: bool,
+}
+
+impl Default for Parameters {
+    fn default() -> Self {
+        Parameters {
+            tp_profile: Profile::Smoothed,
+            tp_smoothing: 3,
+            tp_patch: true,
+        }
+    }
+}
+
+/// A learner with task prediction.
+pub struct PlusTp {
+    name: String,
+    host: Box<dyn Learner>,
+    recogniser: Recogniser,
+    prototypes: Vec<Vec<f64>>,
+}
+
+impl PlusTp {
+    /// Plugs task prediction into a learner.
+    ///
+    /// # Errors
+    /// A parameter outside its range; a learner that recognises tasks already.
+    pub fn new(
+        host: Box<dyn Learner>,
+        seed: u64,
+        parameters: &Parameters,
+    ) -> Result<Self, LearnError> {
+        count(
+            "tp-smoothing",
+            parameters.tp_smoothing,
+            0..=1000,
+            "between 0 and 1000",
+        )?;
+        if host.recognises() {
+            return Err(LearnError::RecognisesAlready(host.name().to_owned()));
+        }
+        Ok(PlusTp {
+            name: format!("{}{SUFFIX}", host.name()),
+            host,
+            recogniser: Recogniser {
+                seed,
+                profile: parameters.tp_profile,
+                smoothing: parameters.tp_smoothing,
+                patch: parameters.tp_patch,
+            },
+            prototypes: Vec::new(),
+        })
+    }
+}
+
+/// The same query, with the task of every node as its group's route has it; and those routes' margins.
+pub(crate) fn routed(query: &Query, routes: &[Route]) -> (Query, Vec<f64>) {
+    let (groups, _) = query.group_numbers();
+    let route = |&group: &u32| routes[group as usize];
+    let mut query = query.clone();
+    query.tasks = Some(groups.iter().map(|group| route(group).task).collect());
+    (
+        query,
+        groups.iter().map(|group| route(group).margin).collect(),
+    )
+}
+
+impl Learner for PlusTp {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn learn(&mut self, tasks: &[TrainingTask], progress: &dyn Progress) -> Result<(), LearnError> {
+        self.host.learn(tasks, progress)?;
+        let prototypes = tasks.iter().map(|task| self.recogniser.prototype(task));
+        self.prototypes.extend(prototypes);
+        Ok(())
+    }
+
+    fn predict(&self, query: &Query) -> Result<Vec<Answer>, LearnError> {
+        let Some(first) = self.prototypes.first() else {
+            return Err(LearnError::Nothing);
+        };
+        if query.tasks.is_some() {
+            return self.host.predict(query);
+        }
+        let learned = self.prototypes.len();
+        let seen = query.seen.unwrap_or(learned);
+        if seen == 0 || seen > learned {
+            return Err(LearnError::Stage { seen, learned });
+        }
+        query.check(first.len(), seen)?;
+        let prototypes: Vec<&[f64]> = self.prototypes[..seen].iter().map(|p| &p[..]).collect();
+        let (query, margins) = routed(query, &self.recogniser.routes(query, &prototypes));
+        let answers = self.host.predict(&query)?;
+        let margins = answers.into_iter().zip(margins);
+        Ok(margins
+            .map(|(answer, margin)| Answer { margin, ..answer })
+            .collect())
+    }
+
+    fn stages(&self) -> Stages {
+        self.host.stages()
+    }
+
+    fn stored(&self) -> Stored {
+        let prototypes: usize = self.prototypes.iter().map(Vec::len).sum();
+        let host = self.host.stored();
+        Stored {
+            model: host.model + prototypes as u64,
+            memory: host.memory,
+        }
+    }
+
+    fn recognises(&self) -> bool {
+        true
+    }
+
+    fn host(&self) -> Option<&dyn Learner> {
+        Some(&*self.host)
+    }
+}
