@@ -109,11 +109,13 @@ impl<T: Number> Classifier<T> {
     }
 
     /// W1, a row a feature column.
+    #[allow(clippy::misnamed_getters)]
     pub fn first(&self) -> &[T] {
         &self.first.values
     }
 
     /// W2, a row a class.
+    #[allow(clippy::misnamed_getters)]
     pub fn second(&self) -> &[T] {
         &self.second.values
     }
