@@ -103,6 +103,10 @@ for_this_processor! {
     (values: &mut [T], first: &mut [T], second: &mut [T], strength: &[T], centre: &[T], steps: &[Step<T>])
 }
 
+/// Parameters that stay in registers while they take all their steps: four vectors, so that the root and the division of one hide behind
+/// those of the others.
+const COASTING: usize = 4 * LANES;
+
 #[inline(always)]
 fn coast_body<T: Number, L: Lanes<T>>(
     values: &mut [T],
@@ -112,33 +116,49 @@ fn coast_body<T: Number, L: Lanes<T>>(
     centre: &[T],
     steps: &[Step<T>],
 ) {
-    // Several vectors at a time: the root and the division of one hide behind those of the others.
-    const MANY: usize = 4 * LANES;
-    let taken = |from: &[T], start: usize, length: usize| {
-        let mut into = [T::ZERO; MANY];
-        if !from.is_empty() {
-            into[..length].copy_from_slice(&from[start..start + length]);
-        }
-        into
-    };
-    for start in (0..values.len()).step_by(MANY) {
-        let length = MANY.min(values.len() - start);
-        let mut value = taken(values, start, length);
-        let mut m = taken(first, start, length);
-        let mut v = taken(second, start, length);
-        let strength = taken(strength, start, length);
-        let centre = taken(centre, start, length);
-        for step in steps {
-            for at in 0..MANY {
-                let gradient = madd::<T, L>(strength[at], value[at] - centre[at], T::ZERO);
-                (value[at], m[at], v[at]) =
-                    adam_one::<T, L>(value[at], m[at], v[at], gradient, step);
+    for start in (0..values.len()).step_by(COASTING) {
+        let part = start..values.len().min(start + COASTING);
+        let state = [
+            &mut values[part.clone()],
+            &mut first[part.clone()],
+            &mut second[part.clone()],
+        ];
+        match strength.is_empty() {
+            true => coast_some::<T, L>(state, steps, |_, _| T::ZERO),
+            false => {
+                let (strength, centre) = (taken(&strength[part.clone()]), taken(&centre[part]));
+                coast_some::<T, L>(state, steps, |at, value| {
+                    madd::<T, L>(strength[at], value - centre[at], T::ZERO)
+                });
             }
         }
-        values[start..start + length].copy_from_slice(&value[..length]);
-        first[start..start + length].copy_from_slice(&m[..length]);
-        second[start..start + length].copy_from_slice(&v[..length]);
     }
+}
+
+#[inline(always)]
+fn coast_some<T: Number, L: Lanes<T>>(
+    state: [&mut [T]; 3],
+    steps: &[Step<T>],
+    gradient: impl Fn(usize, T) -> T,
+) {
+    let [values, first, second] = state;
+    let (mut value, mut m, mut v) = (taken(values), taken(first), taken(second));
+    for step in steps {
+        for at in 0..COASTING {
+            let gradient = gradient(at, value[at]);
+            (value[at], m[at], v[at]) = adam_one::<T, L>(value[at], m[at], v[at], gradient, step);
+        }
+    }
+    for (to, from) in [(values, value), (first, m), (second, v)] {
+        to.copy_from_slice(&from[..to.len()]);
+    }
+}
+
+#[inline(always)]
+fn taken<T: Number>(from: &[T]) -> [T; COASTING] {
+    let mut into = [T::ZERO; COASTING];
+    into[..from.len()].copy_from_slice(from);
+    into
 }
 
 for_this_processor! {

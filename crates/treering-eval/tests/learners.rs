@@ -1,0 +1,408 @@
+//! What holds for every learner of the registry.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+use serde_json::Value;
+use treering_data::{Context, Grouping, Recipe, Silent, Stream, StreamOptions, synthesize};
+use treering_eval::{Asked, Exam, Protocol, evaluate, tasks_of};
+use treering_graph::{
+    Arcs, Dense, Features, Graph, Labels, NodeNames, Origin, Parts, Role, build_arcs,
+};
+use treering_learn::registry::{self, LEARNERS};
+use treering_learn::{Groups, LearnError, Learner, Query, Shown, TrainingTask};
+
+/// Settings that make any learner quick; those that it does not have are left out.
+fn quick(name: &str) -> Vec<(String, Value)> {
+    let known = registry::keys(&registry::defaults(name).unwrap(), "");
+    [
+        ("hidden", 16),
+        ("epochs", 20),
+        ("contrastive.epochs", 3),
+        ("encoders", 5),
+        ("width", 16),
+        ("networks", 5),
+        ("budget", 5),
+    ]
+    .into_iter()
+    .filter(|(key, _)| known.iter().any(|name| name == key))
+    .map(|(key, value)| (key.to_owned(), value.into()))
+    .collect()
+}
+
+fn learner(name: &str, more: &[(&str, Value)]) -> Box<dyn Learner> {
+    let mut changed = quick(name);
+    changed.extend(
+        more.iter()
+            .map(|(key, value)| ((*key).to_owned(), value.clone())),
+    );
+    registry::build(name, registry::complete(name, &changed).unwrap()).unwrap()
+}
+
+/// Every learner, and each that can have it also with task prediction.
+fn names() -> Vec<String> {
+    let own = LEARNERS.iter().map(|entry| entry.name.to_owned());
+    let plus = LEARNERS
+        .iter()
+        .filter(|entry| !learner(entry.name, &[]).recognises())
+        .map(|entry| format!("{}+tp", entry.name));
+    own.chain(plus).collect()
+}
+
+/// `classes` classes of `size` nodes each in a row, a ring of arcs inside each class, and a feature of its own for each class.
+fn graph(classes: usize, size: usize, edges: bool) -> Graph {
+    let nodes = classes * size;
+    let class = |node: usize| node / size;
+    let (mut sources, mut targets) = (Vec::new(), Vec::new());
+    for node in 0..nodes {
+        sources.push(node as u32);
+        targets.push((class(node) * size + (node + 1) % size) as u32);
+    }
+    let arcs = match edges {
+        true => {
+            let direction = treering_graph::Direction::Undirected;
+            build_arcs(nodes, &sources, &targets, None, direction)
+                .unwrap()
+                .0
+        }
+        false => Arcs::none(nodes),
+    };
+    let x: Vec<f32> = (0..nodes * (classes + 2))
+        .map(|at| {
+            let (node, column) = (at / (classes + 2), at % (classes + 2));
+            f32::from(u8::from(column == class(node))) + (node * 7 % 5) as f32 / 20.0
+        })
+        .collect();
+    Graph::new(Parts {
+        arcs,
+        features: Features::Dense(Dense::new(nodes, classes + 2, x.into()).unwrap()),
+        labels: Some(
+            Labels::new(
+                (0..nodes)
+                    .map(|node| class(node) as u32)
+                    .collect::<Vec<_>>()
+                    .into(),
+                (0..classes).map(|class| format!("c{class}")).collect(),
+            )
+            .unwrap(),
+        ),
+        names: NodeNames::Positions(nodes),
+        split: None,
+        origin: Origin::default(),
+    })
+    .unwrap()
+}
+
+fn stream(graph: &Graph, per_task: usize) -> Stream {
+    let options = StreamOptions {
+        grouping: Grouping::PerTask(per_task),
+        ..StreamOptions::default()
+    };
+    Stream::plan(graph, &options).unwrap()
+}
+
+#[test]
+fn small_and_odd_streams_are_learned_by_every_learner() {
+    let with_edges = graph(4, 20, true);
+    let cases = [
+        ("one task", graph(2, 20, true), 2),
+        ("one class a task", with_edges.clone(), 1),
+        ("tasks without edges", graph(4, 20, false), 2),
+        (
+            "classes of three nodes, one train node each",
+            graph(4, 3, true),
+            2,
+        ),
+        ("three classes a task", graph(6, 10, true), 3),
+    ];
+    for name in names() {
+        for (what, graph, per_task) in &cases {
+            let stream = stream(graph, *per_task);
+            let exams = [Protocol::Paper, Protocol::Single, Protocol::Oracle];
+            let done = evaluate(&mut *learner(&name, &[]), graph, &stream, &exams, &Silent)
+                .unwrap_or_else(|error| panic!("{name}, {what}: {error}"));
+            for outcome in done.outcomes {
+                let accuracy = outcome.matrix.average_accuracy().unwrap();
+                assert!(
+                    (0.0..=100.0).contains(&accuracy),
+                    "{name}, {what}: {accuracy}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_class_with_a_single_train_node_is_learned_by_every_learner() {
+    let graph = graph(4, 12, true);
+    // One train node in every class but the first of each task.
+    let roles = (0..48)
+        .map(|node| match (node / 12 % 2, node % 12) {
+            (_, 0) | (0, 0..8) => Role::Train,
+            (_, 8 | 9) => Role::Validation,
+            _ => Role::Test,
+        })
+        .collect();
+    let graph = graph.with_split(roles).unwrap();
+    let options = StreamOptions {
+        split: treering_data::SplitSource::Own,
+        ..StreamOptions::default()
+    };
+    let stream = Stream::plan(&graph, &options).unwrap();
+    for name in names() {
+        let done = evaluate(
+            &mut *learner(&name, &[]),
+            &graph,
+            &stream,
+            &[Protocol::Paper],
+            &Silent,
+        );
+        let done = done.unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert!(
+            done.outcomes[0].matrix.average_accuracy().is_some(),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn queries_that_do_not_fit_are_refused_by_every_learner() {
+    let (data, wide) = (graph(4, 10, true), graph(6, 10, true));
+    let tasks = tasks_of(&data, &stream(&data, 2), Shown::Train).unwrap();
+    let other = tasks_of(&wide, &stream(&wide, 2), Shown::Train).unwrap();
+    for name in names() {
+        let mut learner = learner(&name, &[]);
+        let query = |graph: &Graph, nodes: Vec<u32>| {
+            let nodes = nodes.into_iter().map(treering_graph::NodeId).collect();
+            Query::new(graph.clone(), nodes, Groups::Single)
+        };
+        let asked = query(&data, vec![0, 1]);
+        assert_eq!(learner.predict(&asked), Err(LearnError::Nothing), "{name}");
+        learner.learn(&tasks, &Silent).unwrap();
+        assert_eq!(learner.predict(&asked).unwrap().len(), 2, "{name}");
+        let refused = |query: &Query| learner.predict(query).unwrap_err();
+        assert!(
+            matches!(refused(&query(&wide, vec![0])), LearnError::Width { .. }),
+            "{name}"
+        );
+        assert!(
+            matches!(
+                refused(&query(&data, vec![40])),
+                LearnError::NoSuchNode { .. }
+            ),
+            "{name}"
+        );
+        let mut unknown = asked.clone();
+        unknown.tasks = Some(vec![0, 2]);
+        assert!(
+            matches!(refused(&unknown), LearnError::NoSuchTask { task: 2, .. }),
+            "{name}"
+        );
+        let mut short = asked.clone();
+        short.tasks = Some(vec![0]);
+        assert!(
+            matches!(refused(&short), LearnError::Groups { .. }),
+            "{name}"
+        );
+        let mut later = asked.clone();
+        later.seen = Some(3);
+        assert!(
+            matches!(refused(&later), LearnError::Stage { .. }),
+            "{name}"
+        );
+        assert!(
+            matches!(
+                learner.learn(&other[..1], &Silent),
+                Err(LearnError::Width { .. })
+            ),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn the_task_that_a_query_names_is_the_task_of_every_answer() {
+    let data = graph(4, 10, true);
+    let tasks = tasks_of(&data, &stream(&data, 2), Shown::Train).unwrap();
+    for name in names() {
+        let mut learner = learner(&name, &[]);
+        learner.learn(&tasks, &Silent).unwrap();
+        let nodes = [0, 12, 25, 39].map(treering_graph::NodeId).to_vec();
+        let mut query = Query::new(data.clone(), nodes, Groups::Single);
+        query.tasks = Some(vec![1, 0, 1, 0]);
+        let answers = learner.predict(&query).unwrap();
+        let found: Vec<u32> = answers.iter().map(|answer| answer.task).collect();
+        assert_eq!(found, [1, 0, 1, 0], "{name}");
+        assert!(
+            answers.iter().all(|answer| answer.probabilities.len() == 2),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn the_number_of_threads_changes_no_bit_of_any_learner() {
+    let recipe = Recipe::preset("demo").unwrap().scaled(0.3).unwrap();
+    let data = synthesize(&recipe, &Context::with_free_memory(&Silent)).unwrap();
+    let stream = Stream::plan(&data, &StreamOptions::default()).unwrap();
+    for name in names() {
+        let with = |threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new()
+                .num_threads(threads)
+                .build()
+                .unwrap();
+            pool.install(|| {
+                let mut learner = learner(&name, &[("epochs", 5.into())]);
+                learner
+                    .learn(&tasks_of(&data, &stream, Shown::Train).unwrap(), &Silent)
+                    .unwrap();
+                let nodes = treering_graph::NodeId::first(data.nodes()).collect();
+                learner
+                    .predict(&Query::new(data.clone(), nodes, Groups::Single))
+                    .unwrap()
+            })
+        };
+        assert!(with(1) == with(3), "{name}");
+    }
+}
+
+#[test]
+fn fine_tuning_ends_with_the_last_task_and_nothing_else() {
+    let data = graph(8, 20, true);
+    let stream = stream(&data, 2);
+    let mut learner = learner("finetune", &[("epochs", 200.into())]);
+    let done = evaluate(&mut *learner, &data, &stream, &[Protocol::Paper], &Silent).unwrap();
+    let matrix = &done.outcomes[0].matrix;
+    assert!(
+        (matrix.average_accuracy().unwrap() - 100.0 / 4.0).abs() < 1.0,
+        "{matrix:?}"
+    );
+    assert!(matrix.average_forgetting().unwrap() < -95.0, "{matrix:?}");
+}
+
+#[test]
+fn joint_training_knows_all_tasks_and_has_one_row_unless_asked_for_more() {
+    let data = graph(6, 20, true);
+    let stream = stream(&data, 2);
+    let run = |every: bool| {
+        let mut learner = learner(
+            "joint",
+            &[("epochs", 200.into()), ("every-stage", every.into())],
+        );
+        let exams = [Protocol::Paper, Protocol::Oracle];
+        evaluate(&mut *learner, &data, &stream, &exams, &Silent)
+            .unwrap()
+            .outcomes
+    };
+    let (once, every) = (run(false), run(true));
+    assert_eq!(once[0].matrix.rows()[2], every[0].matrix.rows()[2]);
+    assert_eq!(once[0].matrix.average_forgetting(), None);
+    assert!(every[0].matrix.average_forgetting().is_some());
+    assert!(once[0].matrix.average_accuracy().unwrap() > 99.0);
+    assert!(once[1].matrix.average_accuracy() >= once[0].matrix.average_accuracy());
+}
+
+#[test]
+fn batches_learn_as_well_as_whole_tasks() {
+    let data = graph(4, 20, true);
+    let stream = stream(&data, 4);
+    let accuracy = |batch: u64| {
+        let mut learner = learner(
+            "finetune",
+            &[("batch", batch.into()), ("epochs", 60.into())],
+        );
+        let done = evaluate(&mut *learner, &data, &stream, &[Protocol::Paper], &Silent).unwrap();
+        done.outcomes[0].matrix.average_accuracy().unwrap()
+    };
+    assert_eq!(
+        (accuracy(0), accuracy(7), accuracy(1000)),
+        (100.0, 100.0, 100.0)
+    );
+}
+
+#[test]
+fn validation_nodes_are_asked_about_apart_from_test_nodes() {
+    let data = graph(4, 20, true);
+    let stream = stream(&data, 2);
+    let exam = |asked| Exam {
+        asked,
+        ..Protocol::Paper.into()
+    };
+    let mut learner = learner("finetune+tp", &[]);
+    let exams = [
+        exam(Asked::Test),
+        exam(Asked::Validation),
+        Exam {
+            host: true,
+            ..exam(Asked::Test)
+        },
+    ];
+    let done = evaluate(&mut *learner, &data, &stream, &exams, &Silent).unwrap();
+    // 20 nodes: 12 train, 4 validation, 4 test; a group has two classes.
+    assert_eq!(done.outcomes.len(), 3);
+    let (with, without) = (&done.outcomes[0].matrix, &done.outcomes[2].matrix);
+    assert!(with.average_accuracy() > without.average_accuracy());
+    assert_eq!(done.outcomes[0].task_accuracy(), Some(100.0));
+}
+
+#[test]
+fn names_that_nobody_has_are_answered_with_the_nearest() {
+    let error = registry::complete("finetun", &[]).unwrap_err();
+    assert!(
+        error.to_string().contains("did you mean finetune"),
+        "{error}"
+    );
+    let set = |key: &str, value: Value| {
+        registry::complete("joint+tp", &[(key.to_owned(), value)])
+            .map(drop)
+            .map_err(|error| error.to_string())
+    };
+    assert!(
+        set("epoch", 3.into())
+            .unwrap_err()
+            .contains("did you mean epochs")
+    );
+    assert!(
+        set("tp-smoothin", 3.into())
+            .unwrap_err()
+            .contains("tp-smoothing")
+    );
+    assert!(
+        set("epochs", "many".into())
+            .unwrap_err()
+            .contains("whole number")
+    );
+    assert!(
+        set("epochs", (-1).into())
+            .unwrap_err()
+            .contains("whole number")
+    );
+    assert!(
+        set("every-stage", 1.into())
+            .unwrap_err()
+            .contains("true or false")
+    );
+    assert_eq!(set("rate", 1.into()), Ok(()));
+    let changed = [("hidden".to_owned(), Value::from(0))];
+    let settings = registry::complete("finetune", &changed).unwrap();
+    let error = registry::build("finetune", settings).map(drop).unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .contains("hidden is 0; it has to be between 1 and 8192"),
+        "{error}"
+    );
+    let error = registry::build("tpp+tp", registry::defaults("tpp+tp").unwrap())
+        .map(drop)
+        .unwrap_err();
+    assert!(
+        error.to_string().contains("recognises tasks by itself"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_task_is_shown_without_what_the_protocol_hides() {
+    let data = graph(4, 20, true);
+    let task: &TrainingTask = &tasks_of(&data, &stream(&data, 2), Shown::Train).unwrap()[0];
+    assert!(task.graph().labels().is_none() && task.validation().is_none());
+    assert_eq!(task.train().nodes.len(), 24);
+}
