@@ -120,6 +120,7 @@ impl<S: Strategy> Baseline<S> {
         let mut all = vec![batches.whole()];
         all.extend(sources);
         let mut session = Session::new(network, all, springs.as_ref());
+        let mut gradient = session.no_gradient();
         progress.begin(
             &format!("learning task {}", self.seen.tasks()),
             self.training.epochs as u64,
@@ -129,7 +130,7 @@ impl<S: Strategy> Baseline<S> {
                 if let Some(rows) = batches.rows(&turn) {
                     session.replace(0, rows);
                 }
-                let mut gradient = session.no_gradient();
+                gradient.clear();
                 self.strategy
                     .gradient(&mut session, &lesson, &turn, &mut gradient);
                 session.step(&mut gradient);

@@ -56,6 +56,14 @@ pub struct Gradient<T> {
     pub second: Vec<T>,
 }
 
+impl<T: Number> Gradient<T> {
+    /// Back to zero.
+    pub fn clear(&mut self) {
+        self.first.fill(T::ZERO);
+        self.second.fill(T::ZERO);
+    }
+}
+
 /// Springs on all weights of a network.
 #[derive(Clone, Debug)]
 pub struct Springs<T = f32> {

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use treering_graph::{Features, Sparse};
 
 use super::dense::{Into, product, view};
-use super::kernels::add_scaled;
+use super::kernels::{add_rows_scaled, add_scaled};
 use super::number::Number;
 
 /// Rows or columns that one thread works on at a time.
@@ -37,12 +37,15 @@ struct Lists<T> {
 }
 
 impl<T: Copy> Lists<T> {
-    fn of(&self, list: usize) -> impl Iterator<Item = (usize, T)> + '_ {
+    fn list(&self, list: usize) -> (&[u32], &[T]) {
         let range = self.offsets[list]..self.offsets[list + 1];
-        let indices = self.indices[range.clone()].iter();
-        indices
-            .map(|&index| index as usize)
-            .zip(self.values[range].iter().copied())
+        (&self.indices[range.clone()], &self.values[range])
+    }
+
+    fn of(&self, list: usize) -> impl Iterator<Item = (usize, T)> + '_ {
+        let (indices, values) = self.list(list);
+        let indices = indices.iter().map(|&index| index as usize);
+        indices.zip(values.iter().copied())
     }
 }
 
@@ -180,15 +183,8 @@ impl<T: Number> Inputs<T> {
                 );
             }
             Stored::Sparse { rows, .. } => {
-                let keep = |column: usize| kept.is_none_or(|kept| kept[column]);
                 out.fill(T::ZERO);
-                gather(
-                    rows,
-                    width,
-                    out,
-                    |_| true,
-                    |column| keep(column).then(|| &w[column * width..]),
-                );
+                gather(rows, width, out, None, w, kept);
             }
         }
     }
@@ -212,8 +208,7 @@ impl<T: Number> Inputs<T> {
                 if into == Into::Replace {
                     out.fill(T::ZERO);
                 }
-                let keep = |column: usize| kept.is_none_or(|kept| kept[column]);
-                gather(columns, width, out, keep, |row| Some(&g[row * width..]));
+                gather(columns, width, out, kept, g, None);
             }
         }
     }
@@ -260,60 +255,59 @@ pub(super) fn transposed_product<T: Number>(
     }
 }
 
-/// out_list += sum over the list's entries of value x row(index), for the lists that are wanted.
-fn gather<'a, T: Number>(
+/// out_list += sum over the list's entries of value x row(index). Lists whose `wanted` is false stay as they are; rows whose `kept` is
+/// false count as zero.
+fn gather<T: Number>(
     lists: &Lists<T>,
     width: usize,
     out: &mut [T],
-    wanted: impl Fn(usize) -> bool + Sync,
-    row: impl Fn(usize) -> Option<&'a [T]> + Sync,
+    wanted: Option<&[bool]>,
+    rows: &[T],
+    kept: Option<&[bool]>,
 ) {
     let pieces = out.par_chunks_mut(PIECE * width).enumerate();
     pieces.for_each(|(piece, out)| {
         for (at, out) in out.chunks_mut(width).enumerate() {
             let list = piece * PIECE + at;
-            match width {
-                _ if !wanted(list) => {}
-                1 => gather_narrow::<T, 1>(lists, list, out, &row),
-                2 => gather_narrow::<T, 2>(lists, list, out, &row),
-                3 => gather_narrow::<T, 3>(lists, list, out, &row),
-                4 => gather_narrow::<T, 4>(lists, list, out, &row),
-                _ => gather_wide(lists, list, out, &row),
+            match (width, kept) {
+                _ if wanted.is_some_and(|wanted| !wanted[list]) => {}
+                (1, _) => gather_narrow::<T, 1>(lists, list, out, rows, kept),
+                (2, _) => gather_narrow::<T, 2>(lists, list, out, rows, kept),
+                (3, _) => gather_narrow::<T, 3>(lists, list, out, rows, kept),
+                (4, _) => gather_narrow::<T, 4>(lists, list, out, rows, kept),
+                (_, None) => {
+                    let (indices, values) = lists.list(list);
+                    add_rows_scaled(out, indices, values, rows);
+                }
+                (_, Some(kept)) => {
+                    for (index, value) in lists.of(list).filter(|(index, _)| kept[*index]) {
+                        add_scaled(out, value, &rows[index * width..]);
+                    }
+                }
             }
         }
     });
 }
 
 /// Sums that stay in registers.
-fn gather_narrow<'a, T: Number, const W: usize>(
+fn gather_narrow<T: Number, const W: usize>(
     lists: &Lists<T>,
     list: usize,
     out: &mut [T],
-    row: &impl Fn(usize) -> Option<&'a [T]>,
+    rows: &[T],
+    kept: Option<&[bool]>,
 ) {
     let mut sums = [T::ZERO; W];
     sums.copy_from_slice(out);
     for (index, value) in lists.of(list) {
-        if let Some(from) = row(index).and_then(|from| from.first_chunk::<W>()) {
+        let from = rows[index * W..].first_chunk::<W>();
+        if let Some(from) = from.filter(|_| kept.is_none_or(|kept| kept[index])) {
             for lane in 0..W {
                 sums[lane] += value * from[lane];
             }
         }
     }
     out.copy_from_slice(&sums);
-}
-
-fn gather_wide<'a, T: Number>(
-    lists: &Lists<T>,
-    list: usize,
-    out: &mut [T],
-    row: &impl Fn(usize) -> Option<&'a [T]>,
-) {
-    for (index, value) in lists.of(list) {
-        if let Some(from) = row(index) {
-            add_scaled(out, value, from);
-        }
-    }
 }
 
 #[cfg(test)]
@@ -336,10 +330,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn products_equal_the_dense_ones((rows, columns, x) in matrix(), width in 1usize..7, mask in any::<u16>()) {
+        fn products_equal_the_dense_ones((rows, columns, x) in matrix(), width in prop_oneof![1usize..7, 60usize..140], mask in any::<u16>()) {
             let w: Vec<f64> = (0..columns * width).map(|i| (i % 7) as f64 - 3.0).collect();
             let g: Vec<f64> = (0..rows * width).map(|i| (i % 5) as f64 - 2.0).collect();
             let at = |r: usize, c: usize| f64::from(x[r * columns + c]);
+            let x_of = at;
             let mut sparse = (vec![0u64], Vec::new(), Vec::new());
             for r in 0..rows {
                 for c in (0..columns).filter(|c| x[r * columns + c] != 0.0) {
@@ -362,6 +357,13 @@ mod tests {
                         let right: f64 = (0..columns).filter(|c| mask >> c & 1 == 1).map(|c| at(r, c) * w[c * width + j]).sum();
                         prop_assert!((out[r * width + j] - right).abs() < 1e-9);
                     }
+                }
+                let mut whole = Vec::new();
+                inputs.times(&short, width, None, &mut whole);
+                for (at, value) in whole.iter().enumerate() {
+                    let (r, j) = (at / width, at % width);
+                    let right: f64 = (0..columns).map(|c| x_of(r, c) * w[c * width + j]).sum();
+                    prop_assert!((value - right).abs() < 1e-9);
                 }
                 let mut back = vec![1.0; present.len() * width];
                 inputs.transposed_times(&g, width, None, Into::Add, &mut back);

@@ -65,9 +65,10 @@ impl Joint {
         let sources = lessons.iter().map(Lesson::rows).collect();
         let mut session = Session::new(&mut network, sources, None);
         let outputs = session.outputs();
+        let mut gradient = session.no_gradient();
         progress.begin("learning all tasks together", training.epochs as u64);
         for _ in 0..training.epochs {
-            let mut gradient = session.no_gradient();
+            gradient.clear();
             for (at, (lesson, weights)) in lessons.iter().zip(&weights).enumerate() {
                 session.add_gradient(at, &mut gradient, |logits, slopes| {
                     self.loss(lesson, weights, logits, slopes, outputs)

@@ -192,6 +192,49 @@ fn add_scaled_body<T: Number, L: Lanes<T>>(into: &mut [T], factor: T, from: &[T]
 }
 
 for_this_processor! {
+    /// into += sum of value x row(index), with rows as long as `into`.
+    add_rows_scaled = add_rows_scaled_body [T: Number] <T> (into: &mut [T], indices: &[u32], values: &[T], rows: &[T])
+}
+
+/// Eight vectors of the sum stay in registers while all rows go by.
+#[inline(always)]
+fn add_rows_scaled_body<T: Number, L: Lanes<T>>(
+    into: &mut [T],
+    indices: &[u32],
+    values: &[T],
+    rows: &[T],
+) {
+    const MANY: usize = 8;
+    let width = into.len();
+    let (blocks, rest) = into.as_chunks_mut::<{ MANY * LANES }>();
+    for (at, block) in blocks.iter_mut().enumerate() {
+        let (lanes, _) = block.as_chunks_mut::<LANES>();
+        let mut sums = [L::splat(T::ZERO); MANY];
+        for (sum, lanes) in sums.iter_mut().zip(lanes.iter()) {
+            *sum = L::load(lanes);
+        }
+        for (&index, &value) in indices.iter().zip(values) {
+            let start = index as usize * width + at * MANY * LANES;
+            let (from, _) = rows[start..start + MANY * LANES].as_chunks::<LANES>();
+            let value = L::splat(value);
+            for lane in 0..MANY {
+                sums[lane] = L::load(&from[lane]).times(value, sums[lane]);
+            }
+        }
+        for (lanes, sum) in lanes.iter_mut().zip(sums) {
+            *lanes = sum.store();
+        }
+    }
+    if !rest.is_empty() {
+        let start = width - rest.len();
+        for (&index, &value) in indices.iter().zip(values) {
+            let from = &rows[index as usize * width + start..][..rest.len()];
+            add_scaled_body::<T, L>(rest, value, from);
+        }
+    }
+}
+
+for_this_processor! {
     /// The inner product.
     dot = dot_body [T: Number] <T> (a: &[T], b: &[T]) -> T
 }
