@@ -1,10 +1,13 @@
 //! What learners are judged by. The evaluator owns the labels of test nodes; a learner sees a task's graph and its train labels, and later
 //! a query.
 
+mod classes;
 mod matrix;
 mod measure;
 mod run;
+pub mod runs;
 
+pub use classes::ClassCounts;
 pub use matrix::{Matrix, balanced_accuracy};
 pub use measure::{cpu_seconds, peak_memory};
 pub use run::{

@@ -2,16 +2,17 @@
 
 use std::time::Instant;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use treering_data::{Progress, Stream};
 use treering_graph::{Graph, NodeId, Role};
 use treering_learn::{Answer, Groups, LearnError, Learner, Query, Shown, Stages, TrainingTask};
 
+use crate::classes::ClassCounts;
 use crate::matrix::{Matrix, balanced_accuracy};
 use crate::measure::cpu_seconds;
 
 /// What a learner is shown at the test.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Protocol {
     /// The paper's: all test nodes of one task are one group, on that task's graph, and isolated nodes are given a random neighbour.
@@ -23,7 +24,7 @@ pub enum Protocol {
 }
 
 /// Which nodes are asked about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Asked {
     /// The test nodes: what results are made of.
@@ -47,6 +48,9 @@ pub struct Cell {
     pub recognised: (usize, usize),
     /// The tasks that groups were taken for wrongly, with how many groups.
     pub mistaken: Vec<(usize, usize)>,
+    /// How often every class was there, was answered, and was answered rightly.
+    #[serde(skip)]
+    pub classes: ClassCounts,
 }
 
 /// What a learner achieved on a stream under one protocol.
@@ -69,6 +73,16 @@ impl Outcome {
             (sum.0 + cell.recognised.0, sum.1 + cell.recognised.1)
         });
         (all > 0).then(|| 100.0 * right as f64 / all as f64)
+    }
+
+    /// The classes of all nodes that were asked about after the last task.
+    pub fn classes(&self) -> ClassCounts {
+        let last = self.matrix.rows().len().saturating_sub(1);
+        let mut all = ClassCounts::default();
+        for cell in self.cells.iter().filter(|cell| cell.stage == last) {
+            all.add(&cell.classes);
+        }
+        all
     }
 }
 
@@ -149,6 +163,10 @@ impl Test {
                 answer.task as usize == task && answer.class() == class,
             )
         };
+        let mut classes = ClassCounts::default();
+        for (answer, &class) in answers.iter().zip(&self.classes) {
+            classes.count((task, class), (answer.task as usize, answer.class()));
+        }
         let judged: Vec<(usize, bool)> = answers.iter().zip(&self.classes).map(right).collect();
         let (numbers, groups) = self.query.group_numbers();
         let mut taken_for = vec![None; groups];
@@ -172,6 +190,7 @@ impl Test {
             plain: 100.0 * plain,
             recognised: (groups - wrong, groups),
             mistaken,
+            classes,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What every learner can do.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use treering_data::Progress;
 
 use crate::{Answer, LearnError, Query, TrainingTask};
@@ -54,7 +54,7 @@ pub enum Stages {
 }
 
 /// Numbers that a learner keeps; indices and the optimiser's running means do not count.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stored {
     /// What predictions need.
     pub model: u64,

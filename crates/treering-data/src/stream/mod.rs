@@ -6,13 +6,13 @@
 mod files;
 mod plan;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use treering_graph::{ClassId, Graph, Labels, NodeId, Role, TaskId};
 
 pub use plan::StreamError;
 
 /// How a graph becomes a stream.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StreamOptions {
     /// The order in which classes, or the given groups, arrive.
     pub order: ClassOrder,
@@ -42,7 +42,7 @@ impl Default for StreamOptions {
 }
 
 /// The order in which classes arrive.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ClassOrder {
     /// By class number.
@@ -54,7 +54,7 @@ pub enum ClassOrder {
 }
 
 /// Which classes make a task.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Grouping {
     /// This many neighbours in the order.
@@ -64,7 +64,7 @@ pub enum Grouping {
 }
 
 /// Where train, validation and test come from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SplitSource {
     /// Drawn per class, 0.6 / 0.2 / 0.2 with the benchmark's rounding; see [`split_counts`].
@@ -74,7 +74,7 @@ pub enum SplitSource {
 }
 
 /// Whether arcs between tasks are dropped or kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum InterTask {
     /// A task's graph holds its own nodes only. This is the paper's protocol.

@@ -1,0 +1,105 @@
+use serde_json::Value;
+use treering_data::{Context, Recipe, Silent, StreamOptions, synthesize};
+
+use super::*;
+use crate::runs::{DataId, checksum};
+use crate::{Asked, Protocol};
+
+fn spec(learner: &str, protocol: Protocol, changed: &[(&str, Value)]) -> RunSpec {
+    let changed: Vec<(String, Value)> = changed
+        .iter()
+        .map(|(key, value)| ((*key).to_owned(), value.clone()))
+        .collect();
+    RunSpec {
+        data: DataId {
+            name: "toy".into(),
+            checksum: "00".into(),
+        },
+        stream: StreamOptions::default(),
+        learner: learner.into(),
+        parameters: registry::complete(learner, &changed).unwrap(),
+        revision: registry::entry(learner).unwrap().revision,
+        protocol,
+        asked: Asked::Test,
+        seed: 0,
+    }
+}
+
+#[test]
+fn one_training_serves_all_protocols_of_a_host_with_and_without_task_prediction() {
+    let epochs = [("epochs", Value::from(3))];
+    let specs = vec![
+        spec("finetune", Protocol::Paper, &[]),
+        spec("finetune+tp", Protocol::Paper, &[]),
+        spec("finetune", Protocol::Oracle, &[]),
+        spec("finetune", Protocol::Paper, &epochs),
+        spec("joint", Protocol::Paper, &[]),
+    ];
+    let sizes: Vec<usize> = jobs(specs).iter().map(|job| job.specs.len()).collect();
+    assert_eq!(sizes, [3, 1, 1]);
+}
+
+#[test]
+fn two_kinds_of_task_prediction_are_two_trainings_and_the_host_joins_the_first() {
+    let smoothing = [("tp-smoothing", Value::from(1))];
+    let specs = vec![
+        spec("finetune+tp", Protocol::Paper, &[]),
+        spec("finetune+tp", Protocol::Paper, &smoothing),
+        spec("finetune", Protocol::Paper, &[]),
+        spec("finetune+tp", Protocol::Single, &smoothing),
+    ];
+    let jobs = jobs(specs);
+    let learners =
+        |job: &Job| -> Vec<String> { job.specs.iter().map(|spec| spec.learner.clone()).collect() };
+    assert_eq!(learners(&jobs[0]), ["finetune+tp", "finetune"]);
+    assert_eq!(learners(&jobs[1]), ["finetune+tp", "finetune+tp"]);
+}
+
+#[test]
+fn other_data_seeds_and_streams_are_other_trainings() {
+    let mut specs = vec![spec("finetune", Protocol::Paper, &[]); 4];
+    specs[1].data.checksum = "01".into();
+    specs[2].stream.split_seed = 1;
+    specs[3].seed = 1;
+    assert_eq!(jobs(specs).len(), 4);
+}
+
+#[test]
+fn a_run_gives_the_same_alone_and_in_company() {
+    let recipe = Recipe::demo().scaled(0.1).unwrap();
+    let graph = synthesize(&recipe, &Context::new(&Silent, 1 << 30)).unwrap();
+    let small = [("epochs", Value::from(5)), ("hidden", Value::from(8))];
+    let mut specs: Vec<RunSpec> = [
+        ("finetune", Protocol::Paper),
+        ("finetune+tp", Protocol::Paper),
+        ("finetune", Protocol::Oracle),
+        ("finetune+tp", Protocol::Single),
+    ]
+    .map(|(learner, protocol)| spec(learner, protocol, &small))
+    .to_vec();
+    specs[3].asked = Asked::Validation;
+    specs
+        .iter_mut()
+        .for_each(|spec| spec.data.checksum = checksum(&graph));
+    let together = jobs(specs.clone());
+    assert_eq!(together.len(), 1);
+    let results = together[0].run(&graph, &Silent).unwrap().results;
+    for (spec, result) in specs.iter().zip(&results) {
+        let alone = Job {
+            specs: vec![spec.clone()],
+        };
+        assert_eq!(alone.run(&graph, &Silent).unwrap().results[0], *result);
+        assert!(result.synthetic);
+        assert_eq!(result.matrix.len(), 6);
+    }
+    let routed: Vec<bool> = results
+        .iter()
+        .map(|result| result.task_id_accuracy.is_some())
+        .collect();
+    assert_eq!(routed, [false, true, false, true]);
+    assert!(results[1].stored.model > results[0].stored.model);
+    assert_eq!(
+        results[0].stored_floats_per_task,
+        results[0].stored.model as f64 / 6.0
+    );
+}

@@ -1,0 +1,170 @@
+//! What is kept of a run.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use treering_learn::registry::Settings;
+use treering_learn::{Learner, Stored};
+
+use super::RunSpec;
+use crate::{Outcome, Protocol};
+
+/// The version of run files. Counts up when a reader of the old ones could not read the new ones.
+pub const FORMAT: u32 = 1;
+
+/// One run as its file has it. Everything that may differ from call to call is under `measured`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// The version of the file.
+    pub format: u32,
+    /// What was asked for.
+    pub spec: RunSpec,
+    /// Whether there is a result.
+    pub status: Status,
+    /// Why not.
+    pub error: Option<String>,
+    /// What came out.
+    pub result: Option<RunResult>,
+    /// How the parameters were chosen, where a grid did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub chosen_by: Option<Chosen>,
+    /// What it took.
+    pub measured: Option<Measured>,
+}
+
+/// Whether a run gave a result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Status {
+    /// It did.
+    Done,
+    /// It gave an error.
+    Failed,
+}
+
+/// What a run gave.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RunResult {
+    /// Whether the data was made up by a generator.
+    pub synthetic: bool,
+    /// Average accuracy in percent.
+    pub aa: Option<f64>,
+    /// Average forgetting in points of percent; none for one task, or where earlier stages were not asked about.
+    pub af: Option<f64>,
+    /// The share of groups whose task was recognised, in percent; none for a learner without a router, and where the task is given.
+    pub task_id_accuracy: Option<f64>,
+    /// The share of nodes answered rightly after the last task, in percent.
+    pub micro_accuracy: Option<f64>,
+    /// The mean of F1 over classes after the last task, in percent.
+    pub macro_f1: Option<f64>,
+    /// Accuracy by stage and task.
+    pub matrix: Vec<Vec<f64>>,
+    /// The mean of every row of the matrix.
+    pub learning_curve: Vec<Option<f64>>,
+    /// Numbers kept in the end.
+    pub stored: Stored,
+    /// All of them by the number of tasks.
+    pub stored_floats_per_task: f64,
+}
+
+impl RunResult {
+    /// Reads an outcome off, of the learner that was asked.
+    pub fn new(outcome: &Outcome, learner: &dyn Learner, synthetic: bool) -> Self {
+        let (matrix, classes) = (&outcome.matrix, outcome.classes());
+        let stored = learner.stored();
+        let routed = learner.recognises() && outcome.protocol != Protocol::Oracle;
+        let tasks = matrix.rows().len().max(1);
+        RunResult {
+            synthetic,
+            aa: matrix.average_accuracy(),
+            af: matrix.average_forgetting(),
+            task_id_accuracy: outcome.task_accuracy().filter(|_| routed),
+            micro_accuracy: classes.micro_accuracy(),
+            macro_f1: classes.macro_f1(),
+            matrix: matrix.rows().to_vec(),
+            learning_curve: matrix.learning_curve(),
+            stored,
+            stored_floats_per_task: (stored.model + stored.memory) as f64 / tasks as f64,
+        }
+    }
+}
+
+/// Which parameters a grid chose, and from what.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Chosen {
+    /// The values of every searched parameter.
+    pub grid: Map<String, Value>,
+    /// Every combination, in the order of the grid.
+    pub tried: Vec<Tried>,
+    /// The one with the highest average accuracy on validation nodes; the first of equals.
+    pub chosen: Settings,
+}
+
+/// One combination of a grid.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Tried {
+    /// Its values.
+    pub parameters: Settings,
+    /// Average accuracy on validation nodes, the mean over seeds; none where a seed failed.
+    pub validation_aa: Option<f64>,
+}
+
+/// What a run took. Runs of one training share these.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Measured {
+    /// By the clock.
+    pub seconds: Phases,
+    /// By all processor cores together.
+    pub cpu_seconds: Phases,
+    /// The most memory that the process held.
+    pub peak_memory_bytes: u64,
+    /// Threads it worked with.
+    pub threads: usize,
+    /// The program's version.
+    pub version: String,
+}
+
+/// Seconds by phase.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Phases {
+    /// Reading the data and planning the stream.
+    pub prepare: f64,
+    /// Learning all tasks.
+    pub learn: f64,
+    /// Answering, for all runs of the training.
+    pub predict: f64,
+    /// From the start of the process.
+    pub total: f64,
+}
+
+impl Record {
+    /// A run that gave a result.
+    pub fn done(spec: RunSpec, result: RunResult, measured: Measured) -> Self {
+        Record {
+            format: FORMAT,
+            spec,
+            status: Status::Done,
+            error: None,
+            result: Some(result),
+            chosen_by: None,
+            measured: Some(measured),
+        }
+    }
+
+    /// A run that did not.
+    pub fn failed(spec: RunSpec, error: String) -> Self {
+        Record {
+            format: FORMAT,
+            spec,
+            status: Status::Failed,
+            error: Some(error),
+            result: None,
+            chosen_by: None,
+            measured: None,
+        }
+    }
+
+    /// Average accuracy, where there is one.
+    pub fn aa(&self) -> Option<f64> {
+        self.result.as_ref().and_then(|result| result.aa)
+    }
+}
