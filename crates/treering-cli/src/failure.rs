@@ -4,6 +4,7 @@ use std::fmt::Display;
 use std::process::ExitCode;
 
 use treering_data::{DataError, Fault, RecipeError, StreamError, SynthError};
+use treering_eval::runs::FolderError;
 use treering_learn::LearnError;
 use treering_learn::tpp::saved::SavedError;
 use treering_store::StoreError;
@@ -54,11 +55,16 @@ impl From<DataError> for Failure {
     }
 }
 
+/// With its full stop, unless it is a question.
+fn sentence(error: impl Display) -> String {
+    let message = error.to_string();
+    let end = if message.ends_with('?') { "" } else { "." };
+    format!("{message}{end}")
+}
+
 impl From<StreamError> for Failure {
     fn from(error: StreamError) -> Self {
-        let message = error.to_string();
-        let end = if message.ends_with('?') { "" } else { "." };
-        Failure::input(format!("{message}{end}"))
+        Failure::input(sentence(error))
     }
 }
 
@@ -94,6 +100,15 @@ impl From<SavedError> for Failure {
 
 impl From<LearnError> for Failure {
     fn from(error: LearnError) -> Self {
-        Failure::input(format!("{error}."))
+        Failure::input(sentence(error))
+    }
+}
+
+impl From<FolderError> for Failure {
+    fn from(error: FolderError) -> Self {
+        match error {
+            FolderError::Data(error) => error.into(),
+            other => Failure::input(other),
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! The `treering` command. Thin: flags in, calls to the crates below, words and files out.
 
+mod bench;
 mod data;
 mod extras;
 mod failure;
@@ -55,6 +56,11 @@ pub(crate) struct Global {
 enum Command {
     #[command(flatten)]
     Model(model::Command),
+    /// Compare learners: every choice of data, learner, protocol and seed is a run, and only what is missing is computed.
+    Bench(Box<bench::Bench>),
+    /// One training of a bench, in a process of its own.
+    #[command(hide = true)]
+    BenchJob,
     /// Look at graphs, convert them, make them up, cut them into tasks.
     #[command(subcommand)]
     Data(Box<data::Command>),
@@ -100,6 +106,8 @@ fn run(cli: Cli) -> Result<(), Failure> {
     let output = Output::new();
     match cli.command {
         Command::Model(command) => model::run(command, &cli.global, &output),
+        Command::Bench(args) => bench::run(*args, &cli.global, &output),
+        Command::BenchJob => bench::run_job(&cli.global, &output),
         Command::Data(command) => data::run(*command, &cli.global, &output),
         Command::Completions(args) => extras::completions::<Cli>(&args, &output),
         Command::Man(args) => extras::manual::<Cli>(&args),

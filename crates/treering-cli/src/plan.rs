@@ -1,6 +1,7 @@
 //! Flags that say how a graph becomes a stream of tasks, for every command that makes one.
 
 use clap::{Args, ValueEnum};
+use serde::Deserialize;
 use treering_data::{ClassOrder, Grouping, InterTask, SplitSource, StreamOptions};
 
 /// Flags that say how a graph becomes a stream. How many classes make a task and the seed are the command's own.
@@ -25,8 +26,9 @@ pub(crate) struct PlanFlags {
 }
 
 /// The order in which classes arrive.
-#[derive(Clone, Copy, ValueEnum)]
-enum Order {
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Order {
     /// By class number.
     Ascending,
     /// By class number, from the last.
@@ -36,30 +38,43 @@ enum Order {
 }
 
 /// Where train, validation and test come from.
-#[derive(Clone, Copy, ValueEnum)]
-enum Split {
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Split {
     /// Drawn per class.
     Random,
     /// The data set's own, or its split column.
     Own,
 }
 
+impl From<Order> for ClassOrder {
+    fn from(order: Order) -> Self {
+        match order {
+            Order::Ascending => ClassOrder::Ascending,
+            Order::Descending => ClassOrder::Descending,
+            Order::Random => ClassOrder::Random,
+        }
+    }
+}
+
+impl From<Split> for SplitSource {
+    fn from(split: Split) -> Self {
+        match split {
+            Split::Random => SplitSource::Random,
+            Split::Own => SplitSource::Own,
+        }
+    }
+}
+
 impl PlanFlags {
     pub(crate) fn options(&self, classes_per_task: usize, seed: u64) -> StreamOptions {
         StreamOptions {
-            order: match self.order {
-                None | Some(Order::Ascending) => ClassOrder::Ascending,
-                Some(Order::Descending) => ClassOrder::Descending,
-                Some(Order::Random) => ClassOrder::Random,
-            },
+            order: self.order.unwrap_or(Order::Ascending).into(),
             grouping: match self.has_groups() {
                 false => Grouping::PerTask(classes_per_task),
                 true => Grouping::Groups(self.group.iter().map(|names| names_of(names)).collect()),
             },
-            split: match self.split {
-                None | Some(Split::Random) => SplitSource::Random,
-                Some(Split::Own) => SplitSource::Own,
-            },
+            split: self.split.unwrap_or(Split::Random).into(),
             inter_task: match self.keep_inter_task_edges {
                 true => InterTask::Kept,
                 false => InterTask::Dropped,

@@ -104,6 +104,15 @@ impl Reading {
 }
 
 impl Source {
+    /// Data by its name alone, read without further wishes.
+    pub(crate) fn named(data: &str, scale: f64) -> Self {
+        Source {
+            data: Some(data.to_owned()),
+            scale,
+            reading: Reading::default(),
+        }
+    }
+
     /// Whether the caller said what to work on.
     pub(crate) fn is_named(&self) -> bool {
         self.data.is_some() || self.reading.nodes.is_some() || self.reading.edges.is_some()

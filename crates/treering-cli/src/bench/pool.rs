@@ -1,0 +1,131 @@
+//! Runs that are there are taken, runs that are missing are computed, several at once.
+
+use std::collections::HashMap;
+use std::sync::Mutex;
+
+use treering_eval::runs::{Folder, Found, Job, Record, RunSpec, Status, jobs};
+
+use super::child::{Order, Reply, have_done};
+use super::meter::Meter;
+use super::sets::{DataSet, Origin};
+use crate::failure::Failure;
+
+/// Who computes runs.
+pub(super) struct Pool<'a> {
+    pub(super) folder: &'a Folder,
+    pub(super) sets: &'a [DataSet],
+    pub(super) meter: &'a Meter,
+    /// Processes at once.
+    pub(super) jobs: usize,
+    /// Threads of each.
+    pub(super) threads: usize,
+    /// Memory that data may take in each.
+    pub(super) memory: Option<u64>,
+    pub(super) retry_failed: bool,
+}
+
+/// What the workers share.
+struct Shared {
+    waiting: std::vec::IntoIter<Job>,
+    done: HashMap<String, Record>,
+    failure: Option<Failure>,
+}
+
+impl Pool<'_> {
+    /// The records of all runs, in their order.
+    pub(super) fn run(&self, specs: &[RunSpec]) -> Result<Vec<Record>, Failure> {
+        let mut done = HashMap::new();
+        let mut missing = Vec::new();
+        for spec in specs {
+            match self.folder.find(spec)? {
+                Found::Record(record) if !self.retry_failed || record.status == Status::Done => {
+                    self.meter.found(&record);
+                    done.insert(spec.hash(), *record);
+                }
+                found => {
+                    if let Found::Damaged(why) = found {
+                        let file = self.folder.file(spec);
+                        self.meter
+                            .note(&format!("{}: {why}; the run is done again", file.display()));
+                    }
+                    missing.push(spec.clone());
+                }
+            }
+        }
+        let shared = Mutex::new(Shared {
+            waiting: jobs(missing).into_iter(),
+            done,
+            failure: None,
+        });
+        std::thread::scope(|scope| {
+            for _ in 0..self.jobs {
+                scope.spawn(|| self.work(&shared));
+            }
+        });
+        let shared = shared
+            .into_inner()
+            .map_err(|_| Failure::system("a worker has panicked"))?;
+        if let Some(failure) = shared.failure {
+            return Err(failure);
+        }
+        let record = |spec: &RunSpec| shared.done.get(&spec.hash()).cloned();
+        specs
+            .iter()
+            .map(|spec| record(spec).ok_or_else(|| Failure::system("a run was lost")))
+            .collect()
+    }
+
+    /// Takes one job after the other until none is left.
+    fn work(&self, shared: &Mutex<Shared>) {
+        loop {
+            let job = match shared.lock() {
+                Ok(mut shared) if shared.failure.is_none() => shared.waiting.next(),
+                _ => None,
+            };
+            let Some(job) = job else { return };
+            let done = self.records(job);
+            let Ok(mut shared) = shared.lock() else {
+                return;
+            };
+            match done {
+                Ok(records) => {
+                    let named = records
+                        .into_iter()
+                        .map(|record| (record.spec.hash(), record));
+                    shared.done.extend(named);
+                }
+                Err(failure) => shared.failure = shared.failure.take().or(Some(failure)),
+            }
+        }
+    }
+
+    fn records(&self, job: Job) -> Result<Vec<Record>, Failure> {
+        let order = Order {
+            origin: self.origin(&job)?,
+            job,
+        };
+        let reply = have_done(&order, self.threads, self.memory)?;
+        let specs = order.job.specs.into_iter();
+        let records: Vec<Record> = match reply {
+            Reply::Done(results, measured) => specs
+                .zip(results)
+                .map(|(spec, result)| Record::done(spec, result, measured.clone()))
+                .collect(),
+            Reply::Failed(why) => specs
+                .map(|spec| Record::failed(spec, why.clone()))
+                .collect(),
+        };
+        for record in &records {
+            self.folder.store(record)?;
+            self.meter.finished(record);
+        }
+        Ok(records)
+    }
+
+    fn origin(&self, job: &Job) -> Result<Origin, Failure> {
+        let wanted = job.specs.first().map(|spec| &spec.data);
+        let set = self.sets.iter().find(|set| Some(&set.id) == wanted);
+        set.map(|set| set.origin.clone())
+            .ok_or_else(|| Failure::system("a run's data was lost"))
+    }
+}

@@ -1,0 +1,249 @@
+//! The rows of a bench for people and programs.
+
+use serde::Serialize;
+use treering_data::{ClassOrder, human_bytes};
+use treering_eval::Protocol;
+use treering_eval::runs::{Chosen, Measured, Record, RunResult};
+
+use super::meter;
+use super::series::Series;
+use crate::output::{grouped, table};
+
+/// One row: the runs of all seeds.
+#[derive(Serialize)]
+pub(super) struct Row {
+    data: String,
+    checksum: String,
+    synthetic: bool,
+    order: ClassOrder,
+    learner: String,
+    protocol: Protocol,
+    runs: usize,
+    failed: Vec<Lost>,
+    aa: Option<Spread>,
+    af: Option<Spread>,
+    task_id_accuracy: Option<Spread>,
+    stored_floats_per_task: Option<Spread>,
+    cpu_seconds: Option<Spread>,
+    peak_memory_bytes: Option<u64>,
+    chosen_by: Option<Chosen>,
+}
+
+/// A run without a result.
+#[derive(Serialize)]
+struct Lost {
+    run: String,
+    error: String,
+}
+
+/// Mean and standard deviation over seeds.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub(super) struct Spread {
+    mean: f64,
+    /// Of the sample (n - 1); none for one seed.
+    std: Option<f64>,
+}
+
+impl Spread {
+    fn of(values: &[f64]) -> Option<Spread> {
+        let count = values.len() as f64;
+        let mean = (!values.is_empty()).then(|| values.iter().sum::<f64>() / count)?;
+        let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+        Some(Spread {
+            mean,
+            std: (values.len() > 1).then(|| (squares / (count - 1.0)).sqrt()),
+        })
+    }
+
+    fn text(self) -> String {
+        match self.std {
+            Some(std) => format!("{:.1} ± {std:.1}", self.mean),
+            None => format!("{:.1}", self.mean),
+        }
+    }
+}
+
+impl Row {
+    pub(super) fn new(
+        series: &Series,
+        synthetic: bool,
+        records: &[Record],
+        unchosen: bool,
+        chosen_by: Option<Chosen>,
+    ) -> Self {
+        let over = |of: fn(&RunResult) -> Option<f64>| {
+            let results = records.iter().filter_map(|record| record.result.as_ref());
+            Spread::of(&results.filter_map(of).collect::<Vec<_>>())
+        };
+        let measured = || records.iter().filter_map(|record| record.measured.as_ref());
+        let learn = |measured: &Measured| measured.cpu_seconds.learn;
+        let lost = |record: &Record| {
+            Some(Lost {
+                run: meter::name(&record.spec),
+                error: record.error.clone()?,
+            })
+        };
+        let mut failed: Vec<Lost> = records.iter().filter_map(lost).collect();
+        if unchosen {
+            failed.push(Lost {
+                run: format!("{} {}", series.data.name, series.learner),
+                error:
+                    "no combination of the grid gave a result for every seed on validation nodes"
+                        .into(),
+            });
+        }
+        Row {
+            data: series.data.name.clone(),
+            checksum: series.data.checksum.clone(),
+            synthetic,
+            order: series.order,
+            learner: series.learner.clone(),
+            protocol: series.protocol,
+            runs: records.len(),
+            failed,
+            aa: over(|result| result.aa),
+            af: over(|result| result.af),
+            task_id_accuracy: over(|result| result.task_id_accuracy),
+            stored_floats_per_task: over(|result| Some(result.stored_floats_per_task)),
+            cpu_seconds: Spread::of(&measured().map(learn).collect::<Vec<_>>()),
+            peak_memory_bytes: measured().map(|measured| measured.peak_memory_bytes).max(),
+            chosen_by,
+        }
+    }
+
+    /// How many of its runs have no result.
+    pub(super) fn failures(&self) -> usize {
+        self.failed.len()
+    }
+
+    fn cells(&self, orders: bool) -> Vec<String> {
+        let spread = |value: Option<Spread>| value.map_or("-".into(), Spread::text);
+        let mut cells = vec![self.data.clone()];
+        cells.extend(orders.then(|| word(&self.order)));
+        cells.extend([
+            self.learner.clone(),
+            word(&self.protocol),
+            self.runs.to_string(),
+            spread(self.aa),
+            spread(self.af),
+            spread(self.task_id_accuracy),
+            self.stored_floats_per_task
+                .map_or("-".into(), |stored| grouped(stored.mean.round() as usize)),
+            self.cpu_seconds
+                .map_or("-".into(), |seconds| format!("{:.2}", seconds.mean)),
+            self.peak_memory_bytes.map_or("-".into(), human_bytes),
+        ]);
+        cells
+    }
+
+    fn choice(&self) -> Option<String> {
+        let chosen = self.chosen_by.as_ref()?;
+        let values: Vec<String> = chosen
+            .chosen
+            .iter()
+            .map(|(name, value)| format!("{name}={value}"))
+            .collect();
+        let highest = chosen.tried.iter().filter_map(|tried| tried.validation_aa);
+        Some(format!(
+            "chosen on validation nodes for {} {} {}: {} (AA {:.1} there, best of {})",
+            self.data,
+            self.learner,
+            word(&self.protocol),
+            values.join(" "),
+            highest.fold(f64::MIN, f64::max),
+            chosen.tried.len()
+        ))
+    }
+}
+
+/// A value of few words as it is written in files.
+fn word(value: &impl Serialize) -> String {
+    let value = serde_json::to_value(value).unwrap_or_default();
+    value.as_str().unwrap_or_default().to_owned()
+}
+
+const HEADER: [&str; 11] = [
+    "data",
+    "order",
+    "learner",
+    "protocol",
+    "runs",
+    "AA",
+    "AF",
+    "task-ID",
+    "stored/task",
+    "CPU s (learn)",
+    "peak memory",
+];
+
+/// The columns, without the order where there is only one.
+fn header(orders: bool) -> Vec<&'static str> {
+    let wanted = |name: &&str| orders || *name != "order";
+    HEADER.iter().copied().filter(wanted).collect()
+}
+
+fn has_orders(rows: &[Row]) -> bool {
+    rows.iter().any(|row| row.order != ClassOrder::Ascending)
+}
+
+/// For a terminal.
+pub(super) fn plain(rows: &[Row]) -> String {
+    let orders = has_orders(rows);
+    let header = header(orders);
+    let first = header.len() - 7;
+    let right: Vec<usize> = (first..header.len()).collect();
+    let mut listing = table(&header, &right);
+    for row in rows {
+        listing.add_row(row.cells(orders));
+    }
+    format!("{}\n{}", listing.trim_fmt(), remarks(rows, "", "\n"))
+}
+
+/// For a page.
+pub(super) fn markdown(rows: &[Row]) -> String {
+    let orders = has_orders(rows);
+    let header = header(orders);
+    let line = |cells: &[String]| {
+        let cells: Vec<String> = cells.iter().map(|cell| cell.replace('|', "\\|")).collect();
+        format!("| {} |\n", cells.join(" | "))
+    };
+    let names: Vec<String> = header.iter().map(|name| (*name).to_owned()).collect();
+    let mut text = line(&names);
+    text.push_str(&format!("|{}\n", "---|".repeat(header.len())));
+    for row in rows {
+        text.push_str(&line(&row.cells(orders)));
+    }
+    format!("{text}\n{}", remarks(rows, "- ", "\n"))
+}
+
+/// What has to be said below the table.
+fn remarks(rows: &[Row], before: &str, after: &str) -> String {
+    let mut told: Vec<String> = Vec::new();
+    for row in rows.iter().filter(|row| row.synthetic) {
+        let said = format!("{} is SYNTHETIC data", row.data);
+        if !told.contains(&said) {
+            told.push(said);
+        }
+    }
+    told.extend(rows.iter().filter_map(Row::choice));
+    for lost in rows.iter().flat_map(|row| &row.failed) {
+        told.push(format!("failed: {}: {}", lost.run, lost.error));
+    }
+    told.iter()
+        .map(|text| format!("{before}{text}{after}"))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Spread;
+
+    #[test]
+    fn the_deviation_is_that_of_a_sample() {
+        let spread = Spread::of(&[1.0, 2.0, 3.0]).unwrap();
+        assert_eq!((spread.mean, spread.std), (2.0, Some(1.0)));
+        assert_eq!(spread.text(), "2.0 ± 1.0");
+        assert_eq!(Spread::of(&[7.0]).unwrap().text(), "7.0");
+        assert_eq!(Spread::of(&[]), None);
+    }
+}
