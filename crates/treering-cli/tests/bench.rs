@@ -294,6 +294,36 @@ fn a_killed_bench_takes_its_children_along_and_resumes_to_the_same_results() {
     }
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_run_that_the_system_kills_is_recorded_and_the_others_go_on() {
+    let place = place();
+    let arguments = ["--out", "out", "--seeds", "2", "--jobs", "1"];
+    let mut parent = command(place.path(), &small(&["tpp"], &arguments))
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut started = Vec::new();
+    wait_until("a run is under way", || {
+        started = children(parent.id());
+        !started.is_empty()
+    });
+    let child = started[0].to_string();
+    let killed = Command::new("kill").args(["-KILL", &child]).status();
+    assert!(killed.unwrap().success());
+    assert_eq!(parent.wait().unwrap().code(), Some(1));
+    let mut all = records(&place.path().join("out"));
+    all.sort_by_key(|record| record["spec"]["seed"].as_u64());
+    assert_eq!(all[0]["status"], "failed");
+    let error = all[0]["error"].as_str().unwrap();
+    assert!(
+        error.contains("signal 9") && error.contains("memory"),
+        "{error}"
+    );
+    assert_eq!(all[1]["status"], "done");
+}
+
 #[test]
 fn a_crash_is_recorded_and_only_retried_when_asked() {
     let place = place();

@@ -2,7 +2,7 @@
 
 use std::io::IsTerminal;
 use std::sync::Mutex;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use treering_eval::Asked;
@@ -12,6 +12,7 @@ use treering_eval::runs::{Record, RunSpec};
 pub(super) struct Meter {
     show: Show,
     total: usize,
+    started: Instant,
     state: Mutex<State>,
 }
 
@@ -24,6 +25,7 @@ enum Show {
 #[derive(Default)]
 struct State {
     done: usize,
+    computed: usize,
     best: Option<(f64, String)>,
 }
 
@@ -34,7 +36,7 @@ impl Meter {
             (false, false) => Show::Lines,
             (false, true) => {
                 let bar = ProgressBar::new(total as u64);
-                let template = "{pos}/{len} runs {bar:24} {eta} left{msg}";
+                let template = "{pos}/{len} runs {bar:24} {msg}";
                 if let Ok(style) = ProgressStyle::with_template(template) {
                     bar.set_style(style);
                 }
@@ -45,22 +47,19 @@ impl Meter {
         Meter {
             show,
             total,
+            started: Instant::now(),
             state: Mutex::default(),
         }
     }
 
     /// A run that was there already.
     pub(super) fn found(&self, record: &Record) {
-        self.count(record);
-        if let Show::Bar(bar) = &self.show {
-            // Nothing was spent on it, so it says nothing about the time left.
-            bar.reset_eta();
-        }
+        self.count(record, 0);
     }
 
     /// A run that was computed now.
     pub(super) fn finished(&self, record: &Record) {
-        let done = self.count(record);
+        let done = self.count(record, 1);
         if let Show::Lines = self.show {
             let told = match (&record.error, record.aa()) {
                 (Some(error), _) => format!("FAILED: {error}"),
@@ -72,11 +71,12 @@ impl Meter {
         }
     }
 
-    fn count(&self, record: &Record) -> usize {
+    fn count(&self, record: &Record, computed: usize) -> usize {
         let Ok(mut state) = self.state.lock() else {
             return 0;
         };
         state.done += 1;
+        state.computed += computed;
         // What a grid finds on validation nodes is no result.
         let aa = record.aa().filter(|_| record.spec.asked == Asked::Test);
         if let Some(aa) = aa
@@ -85,12 +85,27 @@ impl Meter {
             state.best = Some((aa, record.spec.learner.clone()));
         }
         if let Show::Bar(bar) = &self.show {
-            if let Some((aa, learner)) = &state.best {
-                bar.set_message(format!("  best AA {aa:.1} ({learner})"));
-            }
+            bar.set_message(self.message(&state));
             bar.set_position(state.done as u64);
         }
         state.done
+    }
+
+    /// Time left, if the runs to come take as long as those computed so far; and the best so far.
+    fn message(&self, state: &State) -> String {
+        let each = self.started.elapsed().as_secs_f64() / state.computed as f64;
+        let left = match state.computed {
+            0 => String::new(),
+            _ => {
+                let seconds = each * self.total.saturating_sub(state.done) as f64;
+                format!("{} left", duration(seconds))
+            }
+        };
+        let best = state.best.as_ref();
+        let best = best.map_or(String::new(), |(aa, learner)| {
+            format!("  best AA {aa:.1} ({learner})")
+        });
+        left + &best
     }
 
     /// Says something beside the count.
@@ -106,6 +121,16 @@ impl Meter {
         if let Show::Bar(bar) = &self.show {
             bar.finish_and_clear();
         }
+    }
+}
+
+/// A time in its two largest units.
+fn duration(seconds: f64) -> String {
+    let seconds = seconds.ceil() as u64;
+    match (seconds / 3600, seconds % 3600 / 60, seconds % 60) {
+        (0, 0, seconds) => format!("{seconds} s"),
+        (0, minutes, seconds) => format!("{minutes} min {seconds} s"),
+        (hours, minutes, _) => format!("{hours} h {minutes} min"),
     }
 }
 
@@ -126,4 +151,15 @@ pub(super) fn name(spec: &RunSpec) -> String {
         word(serde_json::to_value(spec.protocol)),
         spec.seed
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::duration;
+
+    #[test]
+    fn times_have_two_units() {
+        let told = [0.2, 61.0, 3599.5, 7265.0].map(duration);
+        assert_eq!(told, ["1 s", "1 min 1 s", "1 h 0 min", "2 h 1 min"]);
+    }
 }
