@@ -117,6 +117,16 @@ pub enum LearnError {
         "the features around node {0} (counted from 0) are so large that its class scores are not finite; scale them as they were when the model was learned"
     )]
     TooLarge(u32),
+    /// A search for a step did not end.
+    #[error(
+        "{steps} steps of task {task} (counted from 1) had no step that spares all old tasks, to the accuracy asked for; set epsilon larger"
+    )]
+    Unsettled {
+        /// How many.
+        steps: usize,
+        /// When.
+        task: usize,
+    },
     /// Training went out of bounds.
     #[error(
         "training gave numbers that are not finite ({what}); features of very large values need scaling, or the learning rate is too high"

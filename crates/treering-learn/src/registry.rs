@@ -5,7 +5,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use treering_data::nearest;
 
-use crate::baselines::{finetune, joint};
+use crate::baselines::{ewc, finetune, gem, joint, lwf, mas, twp};
 use crate::plus_tp::{self, PlusTp, SUFFIX};
 use crate::tpp::{Tpp, TppParameters, saved};
 use crate::{LearnError, Learner};
@@ -61,6 +61,46 @@ pub static LEARNERS: &[Entry] = &[
         joint::Parameters,
         joint::learner,
         "trains on all tasks together; a reference, not a competitor"
+    ),
+    entry!(
+        "ewc",
+        ewc::REVISION,
+        false,
+        ewc::Parameters,
+        ewc::learner,
+        "pulls weights back to where old tasks left them, by the steepness of their losses"
+    ),
+    entry!(
+        "mas",
+        mas::REVISION,
+        false,
+        mas::Parameters,
+        mas::learner,
+        "pulls weights back to where they were, by how much they move the outputs"
+    ),
+    entry!(
+        "gem",
+        gem::REVISION,
+        true,
+        gem::Parameters,
+        gem::learner,
+        "turns every step so that it does not harm stored rows of old tasks"
+    ),
+    entry!(
+        "lwf",
+        lwf::REVISION,
+        false,
+        lwf::Parameters,
+        lwf::learner,
+        "keeps the outputs for old classes as they were on the new task's rows"
+    ),
+    entry!(
+        "twp",
+        twp::REVISION,
+        false,
+        twp::Parameters,
+        twp::learner,
+        "as ewc, and by how much weights move the attention between neighbours"
     ),
     entry!(
         saved::LEARNER,

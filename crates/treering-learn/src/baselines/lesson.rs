@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use rand_chacha::ChaCha8Rng;
+use treering_data::{Purpose, random};
 use treering_graph::Features;
 
 use super::{Training, shuffled};
@@ -195,6 +197,18 @@ impl<'a> Lesson<'a> {
             found[class as usize].push(row);
         }
         found
+    }
+
+    /// Draws for this task that belong to no epoch.
+    pub fn random(&self) -> ChaCha8Rng {
+        // Epochs are numbered from 0 and never come as far as this.
+        let index = self.task.number() << 32 | u64::from(u32::MAX);
+        random(self.training.seed, Purpose::Sampling, index)
+    }
+
+    /// A step on all train rows at once.
+    pub fn whole(&self) -> Turn {
+        Turn::new(0, (0..self.labels.len()).collect(), self)
     }
 
     pub(super) fn batches(&self) -> Batches<'_, 'a> {

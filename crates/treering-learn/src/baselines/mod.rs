@@ -3,10 +3,16 @@
 //! Most methods train a single network task after task and differ in three places: what is read beside the task's own rows, what the
 //! gradient of a step is, and what is kept when the task is over. Those three are [`Strategy`]; [`Baseline`] does the rest.
 
+pub mod anchor;
+pub mod ewc;
 pub mod finetune;
+pub mod gem;
 pub mod joint;
 mod lesson;
+pub mod lwf;
+pub mod mas;
 mod training;
+pub mod twp;
 
 pub use lesson::{Lesson, Seen, Turn};
 pub use training::Training;
@@ -14,7 +20,7 @@ pub use training::Training;
 use rand::seq::SliceRandom;
 use treering_data::{Progress, Purpose, random};
 
-use crate::network::classifier::{Classifier, Gradient, Session, Springs};
+use crate::network::classifier::{Classifier, Gradient, Session, Springs, Start};
 use crate::network::source::Source;
 use crate::{Answer, LearnError, Learner, Query, Stored, TrainingTask};
 
@@ -29,6 +35,11 @@ pub struct Beside {
 
 /// What one method adds to plain training.
 pub trait Strategy: Send + Sync {
+    /// How the first weights are drawn.
+    fn start(&self) -> Start {
+        Start::Uniform
+    }
+
     /// Before a task is trained. The network has its outputs already.
     ///
     /// # Errors
@@ -112,7 +123,7 @@ impl<S: Strategy> Baseline<S> {
         let columns = self.seen.add(task)?;
         let network = self
             .network
-            .get_or_insert_with(|| self.training.network(task, 0));
+            .get_or_insert_with(|| self.training.network_from(task, self.strategy.start(), 0));
         network.grow(columns.end);
         let lesson = Lesson::new(task, columns, self.seen.tasks() - 1, &self.training);
         let Beside { sources, springs } = self.strategy.before(&lesson, network)?;

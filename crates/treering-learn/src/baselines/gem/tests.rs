@@ -1,0 +1,124 @@
+//! What is kept, inner products, and steps that are turned.
+
+use super::{Gem, Parameters, memory::Kept, products::products};
+use crate::checks::with_session;
+use crate::network::classifier::Gradient;
+
+fn gradient(seed: u32, first: usize, second: usize) -> Gradient<f32> {
+    let number = |i: usize| {
+        let mixed = (i as u32 + 1)
+            .wrapping_mul(2_654_435_761)
+            .wrapping_add(seed.wrapping_mul(0x9E37_79B9));
+        ((mixed ^ mixed >> 15).wrapping_mul(0x85EB_CA6B) >> 8) as f32 / (1 << 24) as f32 - 0.5
+    };
+    Gradient {
+        first: (0..first).map(number).collect(),
+        second: (first..first + second).map(number).collect(),
+    }
+}
+
+fn dot(a: &Gradient<f32>, b: &Gradient<f32>) -> f64 {
+    let all = |g: &Gradient<f32>| [g.first.clone(), g.second.clone()].concat();
+    let pairs = all(a).into_iter().zip(all(b));
+    pairs.map(|(a, b)| f64::from(a) * f64::from(b)).sum()
+}
+
+fn gem(parameters: Parameters, gradients: Vec<Gradient<f32>>) -> Gem {
+    Gem {
+        parameters,
+        memory: Vec::new(),
+        gradients,
+        unsettled: 0,
+    }
+}
+
+#[test]
+fn products_are_those_of_the_definition_over_several_pieces() {
+    let left: Vec<_> = (0..3).map(|seed| gradient(seed, 20_000, 77)).collect();
+    let right: Vec<_> = (5..7).map(|seed| gradient(seed, 20_000, 77)).collect();
+    let found = products(&left, &right);
+    for (a, left) in left.iter().enumerate() {
+        for (b, right) in right.iter().enumerate() {
+            assert!((found[a * 2 + b] - dot(left, right)).abs() < 1e-9);
+        }
+    }
+}
+
+#[test]
+fn a_turned_step_crosses_no_old_task_and_a_harmless_one_stays() {
+    for margin in [0.0, 0.5] {
+        let old: Vec<_> = (0..5).map(|seed| gradient(seed, 30, 12)).collect();
+        let parameters = Parameters {
+            margin,
+            epsilon: 0.0,
+            ..Parameters::default()
+        };
+        let mut crossed = 0;
+        for seed in 10..40 {
+            let start = gradient(seed, 30, 12);
+            let harmless = old.iter().all(|old| dot(old, &start) >= 0.0);
+            let mut learner = gem(parameters.clone(), old.clone());
+            let mut turned = start.clone();
+            learner.turn(&mut turned);
+            assert_eq!((turned == start, learner.unsettled), (harmless, 0));
+            for old in &old {
+                assert!(dot(old, &turned) > -1e-5, "{}", dot(old, &turned));
+            }
+            crossed += usize::from(!harmless);
+        }
+        assert!(crossed > 10);
+    }
+}
+
+/// One old task: v = max(margin, -p / (q + epsilon)).
+#[test]
+fn epsilon_counts_as_it_is_or_times_the_square_of_the_old_gradient() {
+    let old = gradient(1, 30, 12);
+    let start = Gradient {
+        first: old.first.iter().map(|g| -g).collect(),
+        second: old.second.iter().map(|g| -g).collect(),
+    };
+    let square = dot(&old, &old);
+    for (relative, right) in [(false, square / (square + 0.2)), (true, 1.0 / 1.2)] {
+        let parameters = Parameters {
+            margin: 0.0,
+            epsilon: 0.2,
+            relative_epsilon: relative,
+            ..Parameters::default()
+        };
+        let mut learner = gem(parameters, vec![old.clone()]);
+        let mut turned = start.clone();
+        learner.turn(&mut turned);
+        let rest = turned.first[0] / start.first[0];
+        assert!((f64::from(rest) - (1.0 - right)).abs() < 1e-5);
+    }
+}
+
+#[test]
+fn memory_is_balanced_as_far_as_rows_last_or_the_first_rows_class_by_class() {
+    with_session(|_, lesson, _| {
+        let sizes: Vec<usize> = lesson.rows_by_class().iter().map(Vec::len).collect();
+        assert!(
+            sizes[0] >= 6 && sizes[1] >= 6 && sizes[0] != sizes[1],
+            "{sizes:?}"
+        );
+        let counts = |kept: &Kept| {
+            [2, 3].map(|class| {
+                kept.labels()
+                    .iter()
+                    .filter(|&&label| label == class)
+                    .count()
+            })
+        };
+        assert_eq!(counts(&Kept::of(lesson, 6, false)), [3, 3]);
+        let smaller = sizes[0].min(sizes[1]);
+        let filled = counts(&Kept::of(lesson, 2 * smaller + 1, false));
+        assert_eq!(
+            (filled[0].min(filled[1]), filled[0].max(filled[1])),
+            (smaller, smaller + 1)
+        );
+        assert_eq!(counts(&Kept::of(lesson, 1000, false)), [sizes[0], sizes[1]]);
+        assert_eq!(counts(&Kept::of(lesson, 6, true)), [6, 0]);
+        assert_eq!(Kept::of(lesson, 6, true).source().rows(), 6);
+    });
+}
