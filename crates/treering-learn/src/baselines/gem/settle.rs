@@ -72,6 +72,7 @@ impl Search {
                 true => waits.fill(false),
                 false => {
                     self.free.retain(|&at| at != place);
+                    self.above[place] = 0.0;
                     waits[place] = true;
                 }
             }
