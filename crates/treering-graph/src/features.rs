@@ -249,6 +249,49 @@ impl Features {
         }
     }
 
+    /// These rows and then `more`. Sparse only where both are.
+    ///
+    /// # Panics
+    /// When they have different numbers of columns.
+    ///
+    /// # Example
+    /// ```
+    /// use treering_graph::{Dense, Features, NodeId};
+    /// let rows = Features::Dense(Dense::new(2, 1, vec![5.0, 6.0].into())?);
+    /// let again = rows.followed_by(&rows.select(&[NodeId(0)]));
+    /// assert_eq!(again.to_dense().values(), [5.0, 6.0, 5.0]);
+    /// # Ok::<(), treering_graph::GraphError>(())
+    /// ```
+    pub fn followed_by(&self, more: &Features) -> Features {
+        let columns = self.columns();
+        assert_eq!(columns, more.columns(), "rows of one width");
+        if let (Features::Sparse(first), Features::Sparse(more)) = (self, more) {
+            let end = first.values.len() as u64;
+            let offsets = more.offsets[1..].iter().map(|offset| end + offset);
+            let offsets: Vec<u64> = first.offsets.iter().copied().chain(offsets).collect();
+            return Features::Sparse(Sparse {
+                columns,
+                offsets: offsets.into(),
+                indices: [first.indices(), more.indices()].concat().into(),
+                values: [first.values(), more.values()].concat().into(),
+            });
+        }
+        let (first, more) = (self.to_dense(), more.to_dense());
+        Features::Dense(Dense {
+            rows: first.rows + more.rows,
+            columns,
+            values: [first.values(), more.values()].concat().into(),
+        })
+    }
+
+    /// The numbers that are stored: every entry of dense features, the stored entries of sparse ones.
+    pub fn numbers(&self) -> usize {
+        match self {
+            Features::Dense(dense) => dense.values().len(),
+            Features::Sparse(sparse) => sparse.values().len(),
+        }
+    }
+
     /// The same numbers with every entry stored.
     pub fn to_dense(&self) -> Dense {
         match self {
@@ -294,5 +337,40 @@ impl Features {
             column: column as u64,
             value: values[at],
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Dense, Features, Sparse};
+
+    #[test]
+    fn rows_follow_each_other_in_every_mix_of_kinds() {
+        let sparse = |rows: &[&[(u32, f32)]]| {
+            let (mut offsets, mut indices, mut values) = (vec![0u64], Vec::new(), Vec::new());
+            for row in rows {
+                indices.extend(row.iter().map(|entry| entry.0));
+                values.extend(row.iter().map(|entry| entry.1));
+                offsets.push(indices.len() as u64);
+            }
+            Features::Sparse(Sparse::new(3, offsets.into(), indices.into(), values.into()).unwrap())
+        };
+        let first = sparse(&[&[(0, 1.0), (2, 2.0)], &[]]);
+        let more = sparse(&[&[], &[(1, 3.0)]]);
+        let right = [1.0, 0.0, 2.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 3.0, 0.0];
+        let dense = |features: &Features| Features::Dense(features.to_dense());
+        for (first, more, numbers) in [
+            (first.clone(), more.clone(), 3),
+            (dense(&first), more.clone(), 12),
+            (first.clone(), dense(&more), 12),
+            (dense(&first), dense(&more), 12),
+        ] {
+            let both = first.followed_by(&more);
+            assert_eq!(
+                both.to_dense(),
+                Dense::new(4, 3, right.to_vec().into()).unwrap()
+            );
+            assert_eq!(both.numbers(), numbers);
+        }
     }
 }

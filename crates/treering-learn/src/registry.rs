@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 use treering_data::nearest;
 
 use crate::baselines::{ewc, finetune, gem, joint, lwf, mas, twp};
+use crate::baselines::{ergnn, finetune, joint};
 use crate::plus_tp::{self, PlusTp, SUFFIX};
 use crate::tpp::{Tpp, TppParameters, saved};
 use crate::{LearnError, Learner};
@@ -101,6 +102,12 @@ pub static LEARNERS: &[Entry] = &[
         twp::Parameters,
         twp::learner,
         "as ewc, and by how much weights move the attention between neighbours"
+        "ergnn",
+        ergnn::REVISION,
+        true,
+        ergnn::Parameters,
+        ergnn::learner,
+        "replays single nodes without their edges"
     ),
     entry!(
         saved::LEARNER,

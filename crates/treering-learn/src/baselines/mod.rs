@@ -5,16 +5,19 @@
 
 pub mod anchor;
 pub mod ewc;
+pub mod ergnn;
 pub mod finetune;
 pub mod gem;
 pub mod joint;
 mod lesson;
 pub mod lwf;
 pub mod mas;
+mod stored_rows;
 mod training;
 pub mod twp;
 
 pub use lesson::{Lesson, Seen, Turn};
+pub use stored_rows::StoredRows;
 pub use training::Training;
 
 use rand::seq::SliceRandom;
