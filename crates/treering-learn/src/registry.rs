@@ -7,6 +7,7 @@ use treering_data::nearest;
 
 use crate::baselines::{ewc, finetune, gem, joint, lwf, mas, twp};
 use crate::baselines::{ergnn, finetune, joint};
+use crate::baselines::{ergnn, finetune, joint, ssm};
 use crate::plus_tp::{self, PlusTp, SUFFIX};
 use crate::tpp::{Tpp, TppParameters, saved};
 use crate::{LearnError, Learner};
@@ -108,6 +109,22 @@ pub static LEARNERS: &[Entry] = &[
         ergnn::Parameters,
         ergnn::learner,
         "replays single nodes without their edges"
+    ),
+    entry!(
+        "ssm-uniform",
+        ssm::REVISION,
+        true,
+        ssm::Parameters,
+        ssm::uniform,
+        "replays nodes in a thinned neighbourhood, drawn uniformly"
+    ),
+    entry!(
+        "ssm-degree",
+        ssm::REVISION,
+        true,
+        ssm::DegreeParameters,
+        ssm::degree,
+        "replays nodes in a thinned neighbourhood, drawn by degree"
     ),
     entry!(
         saved::LEARNER,
