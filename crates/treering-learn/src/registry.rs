@@ -8,6 +8,7 @@ use treering_data::nearest;
 use crate::baselines::{ewc, finetune, gem, joint, lwf, mas, twp};
 use crate::baselines::{ergnn, finetune, joint};
 use crate::baselines::{ergnn, finetune, joint, ssm};
+use crate::baselines::{ergnn, finetune, joint, sem, ssm};
 use crate::plus_tp::{self, PlusTp, SUFFIX};
 use crate::tpp::{Tpp, TppParameters, saved};
 use crate::{LearnError, Learner};
@@ -125,6 +126,14 @@ pub static LEARNERS: &[Entry] = &[
         ssm::DegreeParameters,
         ssm::degree,
         "replays nodes in a thinned neighbourhood, drawn by degree"
+    ),
+    entry!(
+        "sem",
+        sem::REVISION,
+        true,
+        sem::Parameters,
+        sem::learner,
+        "replays nodes in a thinned neighbourhood, chosen by curvature"
     ),
     entry!(
         saved::LEARNER,
