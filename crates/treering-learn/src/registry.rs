@@ -9,6 +9,7 @@ use crate::baselines::{ewc, finetune, gem, joint, lwf, mas, twp};
 use crate::baselines::{ergnn, finetune, joint};
 use crate::baselines::{ergnn, finetune, joint, ssm};
 use crate::baselines::{ergnn, finetune, joint, sem, ssm};
+use crate::baselines::{ergnn, finetune, joint, oodcil, sem, ssm};
 use crate::plus_tp::{self, PlusTp, SUFFIX};
 use crate::tpp::{Tpp, TppParameters, saved};
 use crate::{LearnError, Learner};
@@ -134,6 +135,14 @@ pub static LEARNERS: &[Entry] = &[
         sem::Parameters,
         sem::learner,
         "replays nodes in a thinned neighbourhood, chosen by curvature"
+    ),
+    entry!(
+        "oodcil",
+        oodcil::REVISION,
+        true,
+        oodcil::Parameters,
+        oodcil::learner,
+        "one network a task that also knows what is not its own"
     ),
     entry!(
         saved::LEARNER,

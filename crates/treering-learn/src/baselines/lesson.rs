@@ -43,6 +43,14 @@ impl Seen {
         Ok(start..self.classes())
     }
 
+    /// As it was after the first so many tasks.
+    pub fn first(&self, tasks: usize) -> Seen {
+        Seen {
+            ends: self.ends[..tasks].to_vec(),
+            features: self.features,
+        }
+    }
+
     /// How many tasks.
     pub fn tasks(&self) -> usize {
         self.ends.len()

@@ -12,6 +12,7 @@ pub mod joint;
 mod lesson;
 pub mod lwf;
 pub mod mas;
+pub mod oodcil;
 pub mod sem;
 pub mod ssm;
 mod stored_rows;
