@@ -10,6 +10,7 @@ use crate::baselines::{ergnn, finetune, joint};
 use crate::baselines::{ergnn, finetune, joint, ssm};
 use crate::baselines::{ergnn, finetune, joint, sem, ssm};
 use crate::baselines::{ergnn, finetune, joint, oodcil, sem, ssm};
+use crate::baselines::{cat, delome, finetune, joint, task_specific};
 use crate::plus_tp::{self, PlusTp, SUFFIX};
 use crate::tpp::{Tpp, TppParameters, saved};
 use crate::{LearnError, Learner};
@@ -143,6 +144,28 @@ pub static LEARNERS: &[Entry] = &[
         oodcil::Parameters,
         oodcil::learner,
         "one network a task that also knows what is not its own"
+        "task-specific",
+        task_specific::REVISION,
+        false,
+        task_specific::Parameters,
+        task_specific::learner,
+        "a network of its own for every task, chosen by prototypes"
+    ),
+    entry!(
+        "cat",
+        cat::REVISION,
+        true,
+        cat::Parameters,
+        cat::learner,
+        "trains on condensed tasks alone, matched in the means of random embeddings"
+    ),
+    entry!(
+        "delome",
+        delome::REVISION,
+        true,
+        delome::Parameters,
+        delome::learner,
+        "replays condensed tasks, matched in gradients, with a debiased loss"
     ),
     entry!(
         saved::LEARNER,

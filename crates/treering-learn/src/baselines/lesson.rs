@@ -2,8 +2,12 @@
 
 use std::ops::Range;
 
+<<<<<<< HEAD
 use rand_chacha::ChaCha8Rng;
 use treering_data::{Purpose, random};
+=======
+use treering_data::{Progress, Silent};
+>>>>>>> 5e3fd8f (Add CaT, DeLoMe and task-specific networks)
 use treering_graph::Features;
 
 use super::{Training, shuffled};
@@ -159,6 +163,8 @@ pub struct Lesson<'a> {
     pub labels: Vec<u32>,
     /// How to train.
     pub training: &'a Training,
+    /// Whom to tell about work before the first step; nobody unless set.
+    pub progress: &'a dyn Progress,
 }
 
 impl<'a> Lesson<'a> {
@@ -177,6 +183,7 @@ impl<'a> Lesson<'a> {
             index,
             labels,
             training,
+            progress: &Silent,
         }
     }
 

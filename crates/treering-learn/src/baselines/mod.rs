@@ -6,6 +6,9 @@
 pub mod anchor;
 pub mod ewc;
 pub mod ergnn;
+pub mod cat;
+pub mod condense;
+pub mod delome;
 pub mod finetune;
 pub mod gem;
 pub mod joint;
@@ -16,6 +19,7 @@ pub mod oodcil;
 pub mod sem;
 pub mod ssm;
 mod stored_rows;
+pub mod task_specific;
 mod training;
 pub mod twp;
 
@@ -131,7 +135,8 @@ impl<S: Strategy> Baseline<S> {
             .network
             .get_or_insert_with(|| self.training.network_from(task, self.strategy.start(), 0));
         network.grow(columns.end);
-        let lesson = Lesson::new(task, columns, self.seen.tasks() - 1, &self.training);
+        let mut lesson = Lesson::new(task, columns, self.seen.tasks() - 1, &self.training);
+        lesson.progress = progress;
         let Beside { sources, springs } = self.strategy.before(&lesson, network)?;
         let batches = lesson.batches();
         let mut all = vec![batches.whole()];

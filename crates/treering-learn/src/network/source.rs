@@ -141,8 +141,8 @@ impl<'a, T: Number> Source<'a, T> {
     }
 }
 
-/// Some columns of features, row by row.
-fn dense_columns<T: Number>(features: &Features, columns: &[u32]) -> Vec<T> {
+/// Some columns of features, row by row. They have to be all that are not zero.
+pub(crate) fn dense_columns<T: Number>(features: &Features, columns: &[u32]) -> Vec<T> {
     let number = |value: f32| T::from_f64(f64::from(value));
     match features {
         Features::Dense(dense) => {

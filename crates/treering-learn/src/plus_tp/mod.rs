@@ -16,7 +16,7 @@ pub const SUFFIX: &str = "+tp";
 
 /// The parameters that come on top of the host's.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[serde(default, rename_all = "kebab-case")]
 pub struct Parameters {
     /// What tasks are recognised by.
     pub tp_profile: Profile,
