@@ -5,12 +5,9 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use treering_data::nearest;
 
-use crate::baselines::{ewc, finetune, gem, joint, lwf, mas, twp};
-use crate::baselines::{ergnn, finetune, joint};
-use crate::baselines::{ergnn, finetune, joint, ssm};
-use crate::baselines::{ergnn, finetune, joint, sem, ssm};
-use crate::baselines::{ergnn, finetune, joint, oodcil, sem, ssm};
-use crate::baselines::{cat, delome, finetune, joint, task_specific};
+use crate::baselines::{
+    cat, delome, ergnn, ewc, finetune, gem, joint, lwf, mas, oodcil, sem, ssm, task_specific, twp,
+};
 use crate::plus_tp::{self, PlusTp, SUFFIX};
 use crate::tpp::{Tpp, TppParameters, saved};
 use crate::{LearnError, Learner};
@@ -32,9 +29,9 @@ pub struct Entry {
     build: fn(Settings) -> Result<Box<dyn Learner>, LearnError>,
 }
 
-/// A row of the table below.
+/// A learner from the parts that every method's folder has.
 macro_rules! entry {
-    ($name:expr, $revision:expr, $replays:expr, $parameters:ty, $make:expr, $summary:expr) => {
+    ($name:expr, $replays:expr, $revision:expr, $parameters:ty, $make:expr, $summary:expr) => {
         Entry {
             name: $name,
             summary: $summary,
@@ -47,134 +44,37 @@ macro_rules! entry {
             },
         }
     };
+    ($name:expr, $replays:expr, $method:ident, $summary:expr) => {
+        entry!(
+            $name,
+            $replays,
+            $method::REVISION,
+            $method::Parameters,
+            $method::learner,
+            $summary
+        )
+    };
 }
 
 /// Every learner, in the order of the paper's table.
+#[rustfmt::skip]
 pub static LEARNERS: &[Entry] = &[
-    entry!(
-        "finetune",
-        finetune::REVISION,
-        false,
-        finetune::Parameters,
-        finetune::learner,
-        "goes on training one network; the lower bound"
-    ),
-    entry!(
-        "joint",
-        joint::REVISION,
-        true,
-        joint::Parameters,
-        joint::learner,
-        "trains on all tasks together; a reference, not a competitor"
-    ),
-    entry!(
-        "ewc",
-        ewc::REVISION,
-        false,
-        ewc::Parameters,
-        ewc::learner,
-        "pulls weights back to where old tasks left them, by the steepness of their losses"
-    ),
-    entry!(
-        "mas",
-        mas::REVISION,
-        false,
-        mas::Parameters,
-        mas::learner,
-        "pulls weights back to where they were, by how much they move the outputs"
-    ),
-    entry!(
-        "gem",
-        gem::REVISION,
-        true,
-        gem::Parameters,
-        gem::learner,
-        "turns every step so that it does not harm stored rows of old tasks"
-    ),
-    entry!(
-        "lwf",
-        lwf::REVISION,
-        false,
-        lwf::Parameters,
-        lwf::learner,
-        "keeps the outputs for old classes as they were on the new task's rows"
-    ),
-    entry!(
-        "twp",
-        twp::REVISION,
-        false,
-        twp::Parameters,
-        twp::learner,
-        "as ewc, and by how much weights move the attention between neighbours"
-        "ergnn",
-        ergnn::REVISION,
-        true,
-        ergnn::Parameters,
-        ergnn::learner,
-        "replays single nodes without their edges"
-    ),
-    entry!(
-        "ssm-uniform",
-        ssm::REVISION,
-        true,
-        ssm::Parameters,
-        ssm::uniform,
-        "replays nodes in a thinned neighbourhood, drawn uniformly"
-    ),
-    entry!(
-        "ssm-degree",
-        ssm::REVISION,
-        true,
-        ssm::DegreeParameters,
-        ssm::degree,
-        "replays nodes in a thinned neighbourhood, drawn by degree"
-    ),
-    entry!(
-        "sem",
-        sem::REVISION,
-        true,
-        sem::Parameters,
-        sem::learner,
-        "replays nodes in a thinned neighbourhood, chosen by curvature"
-    ),
-    entry!(
-        "oodcil",
-        oodcil::REVISION,
-        true,
-        oodcil::Parameters,
-        oodcil::learner,
-        "one network a task that also knows what is not its own"
-        "task-specific",
-        task_specific::REVISION,
-        false,
-        task_specific::Parameters,
-        task_specific::learner,
-        "a network of its own for every task, chosen by prototypes"
-    ),
-    entry!(
-        "cat",
-        cat::REVISION,
-        true,
-        cat::Parameters,
-        cat::learner,
-        "trains on condensed tasks alone, matched in the means of random embeddings"
-    ),
-    entry!(
-        "delome",
-        delome::REVISION,
-        true,
-        delome::Parameters,
-        delome::learner,
-        "replays condensed tasks, matched in gradients, with a debiased loss"
-    ),
-    entry!(
-        saved::LEARNER,
-        1,
-        false,
-        TppParameters,
-        Tpp::new,
-        "task profiling and prompting, the paper's method"
-    ),
+    entry!("finetune", false, finetune, "goes on training one network; the lower bound"),
+    entry!("joint", true, joint, "trains on all tasks together; a reference, not a competitor"),
+    entry!("task-specific", false, task_specific, "a network of its own for every task, chosen by prototypes"),
+    entry!("ewc", false, ewc, "pulls weights back to where old tasks left them, by the steepness of their losses"),
+    entry!("mas", false, mas, "pulls weights back to where they were, by how much they move the outputs"),
+    entry!("gem", true, gem, "turns every step so that it does not harm stored rows of old tasks"),
+    entry!("lwf", false, lwf, "keeps the outputs for old classes as they were on the new task's rows"),
+    entry!("twp", false, twp, "as ewc, and by how much weights move the attention between neighbours"),
+    entry!("ergnn", true, ergnn, "replays single nodes without their edges"),
+    entry!("ssm-uniform", true, ssm::REVISION, ssm::Parameters, ssm::uniform, "replays nodes in a thinned neighbourhood, drawn uniformly"),
+    entry!("ssm-degree", true, ssm::REVISION, ssm::DegreeParameters, ssm::degree, "replays nodes in a thinned neighbourhood, drawn by degree"),
+    entry!("sem", true, sem, "replays nodes in a thinned neighbourhood, chosen by curvature"),
+    entry!("cat", true, cat, "trains on condensed tasks alone, matched in the means of random embeddings"),
+    entry!("delome", true, delome, "replays condensed tasks, matched in gradients, with a debiased loss"),
+    entry!("oodcil", true, oodcil, "one network a task that also knows what is not its own"),
+    entry!(saved::LEARNER, false, 1, TppParameters, Tpp::new, "task profiling and prompting, the paper's method"),
 ];
 
 fn settings<P: Serialize>(parameters: &P) -> Settings {

@@ -2,12 +2,8 @@
 
 use std::ops::Range;
 
-<<<<<<< HEAD
 use rand_chacha::ChaCha8Rng;
-use treering_data::{Purpose, random};
-=======
-use treering_data::{Progress, Silent};
->>>>>>> 5e3fd8f (Add CaT, DeLoMe and task-specific networks)
+use treering_data::{Progress, Purpose, Silent, random};
 use treering_graph::Features;
 
 use super::{Training, shuffled};

@@ -4,11 +4,11 @@
 //! gradient of a step is, and what is kept when the task is over. Those three are [`Strategy`]; [`Baseline`] does the rest.
 
 pub mod anchor;
-pub mod ewc;
-pub mod ergnn;
 pub mod cat;
 pub mod condense;
 pub mod delome;
+pub mod ergnn;
+pub mod ewc;
 pub mod finetune;
 pub mod gem;
 pub mod joint;
