@@ -5,7 +5,7 @@ use treering_eval::runs::grid::{best, combinations, described};
 use treering_eval::runs::{Chosen, Record, RunSpec, Tried};
 
 use super::pool::Pool;
-use super::series::{Changes, Comparison};
+use super::series::{Changes, Comparison, Series};
 use crate::failure::Failure;
 
 /// What became of a row's grid.
@@ -18,18 +18,14 @@ pub(super) enum Choice {
     None,
 }
 
-/// The runs that a comparison needs to choose, row by row and combination by combination.
-fn validation(comparison: &Comparison) -> Result<Vec<Vec<Vec<RunSpec>>>, Failure> {
-    let of_row = |series| -> Result<Vec<Vec<RunSpec>>, Failure> {
-        let series: &super::series::Series = series;
-        let Some(axes) = &series.grid else {
-            return Ok(Vec::new());
-        };
-        let each = combinations(axes).into_iter();
-        each.map(|changes| Ok(comparison.specs(series, &changes, Asked::Validation)?))
-            .collect()
+/// The runs that choosing for one row takes, combination by combination.
+fn validation(comparison: &Comparison, series: &Series) -> Result<Vec<Vec<RunSpec>>, Failure> {
+    let Some(axes) = &series.grid else {
+        return Ok(Vec::new());
     };
-    comparison.series.iter().map(of_row).collect()
+    let each = combinations(axes).into_iter();
+    each.map(|changes| Ok(comparison.specs(series, &changes, Asked::Validation)?))
+        .collect()
 }
 
 /// How many runs choosing takes.
@@ -41,7 +37,10 @@ pub(super) fn size(comparison: &Comparison) -> usize {
 
 /// Searches the grids of all rows that have one.
 pub(super) fn choose(comparison: &Comparison, pool: &Pool<'_>) -> Result<Vec<Choice>, Failure> {
-    let specs = validation(comparison)?;
+    let rows = comparison.series.iter();
+    let specs: Vec<Vec<Vec<RunSpec>>> = rows
+        .map(|series| validation(comparison, series))
+        .collect::<Result<_, _>>()?;
     let all: Vec<RunSpec> = specs.iter().flatten().flatten().cloned().collect();
     let mut records = pool.run(&all)?.into_iter();
     let mut choices = Vec::new();

@@ -8,7 +8,7 @@ use treering_eval::{Asked, Protocol};
 use treering_learn::{LearnError, registry};
 
 use super::assign::{Assignment, axes, changed};
-use super::choices::Choices;
+use super::choices::{Choices, ProtocolName};
 use super::sets::{DataSet, Origin};
 use crate::Global;
 use crate::failure::Failure;
@@ -81,25 +81,27 @@ impl Comparison {
                 comparison.sets.push(set);
             }
         }
-        for set in &comparison.sets {
-            for &order in &orders {
-                for contender in &contenders {
-                    for &protocol in
-                        &or_default(&choices.protocol, super::choices::ProtocolName::Paper)
-                    {
-                        comparison.series.push(Series {
-                            data: set.id.clone(),
-                            order: order.into(),
-                            learner: contender.name.clone(),
-                            protocol: protocol.into(),
-                            changed: contender.changed.clone(),
-                            grid: contender.grid.clone(),
-                        });
-                    }
-                }
+        comparison.series = comparison.rows(&orders, &contenders, choices);
+        Ok(comparison)
+    }
+
+    /// Every choice with every other, protocols of one learner side by side.
+    fn rows(&self, orders: &[Order], contenders: &[Contender], choices: &Choices) -> Vec<Series> {
+        let protocols = or_default(&choices.protocol, ProtocolName::Paper);
+        let mut rows = Vec::new();
+        for (set, &order) in pairs(&self.sets, orders) {
+            for (contender, &protocol) in pairs(contenders, &protocols) {
+                rows.push(Series {
+                    data: set.id.clone(),
+                    order: order.into(),
+                    learner: contender.name.clone(),
+                    protocol: protocol.into(),
+                    changed: contender.changed.clone(),
+                    grid: contender.grid.clone(),
+                });
             }
         }
-        Ok(comparison)
+        rows
     }
 
     fn options(&self, order: ClassOrder, seed: u64) -> StreamOptions {
@@ -135,6 +137,13 @@ impl Comparison {
         };
         (0..self.seeds).map(spec).collect()
     }
+}
+
+/// Each of the first with each of the second.
+fn pairs<'a, A, B>(first: &'a [A], second: &'a [B]) -> impl Iterator<Item = (&'a A, &'a B)> {
+    first
+        .iter()
+        .flat_map(|a| second.iter().map(move |b| (a, b)))
 }
 
 /// Without repeats; the default where nothing was chosen.
