@@ -81,12 +81,8 @@ fn masking_zeroes_whole_columns_and_leaves_the_others() {
         let found = masked(graph.features(), &kept).to_dense();
         let x = graph.features().to_dense();
         for row in 0..40 {
-            for column in 0..7 {
-                let right = if kept[column] {
-                    x.row(row)[column]
-                } else {
-                    0.0
-                };
+            for (column, &kept) in kept.iter().enumerate() {
+                let right = if kept { x.row(row)[column] } else { 0.0 };
                 assert_eq!(found.row(row)[column], right);
             }
         }
