@@ -279,6 +279,11 @@ impl<'n, 's, T: Number> Session<'n, 's, T> {
         self.network.outputs()
     }
 
+    /// Width of the hidden layer.
+    pub fn width(&self) -> usize {
+        self.network.shape.hidden
+    }
+
     /// One of the sources.
     pub fn source(&self, at: usize) -> &Source<'s, T> {
         &self.sources[at].source
@@ -309,8 +314,48 @@ impl<'n, 's, T: Number> Session<'n, 's, T> {
         into: &mut Gradient<T>,
         loss: impl FnOnce(&[T], &mut [T]) -> f64,
     ) -> f64 {
-        let loss = self.slopes(at, loss);
+        let loss = self.into_desk(at, loss, &mut into.second);
+        let places = self.sources[at].places.as_deref();
+        add_rows(
+            &mut into.first,
+            &self.desk.back,
+            places,
+            self.network.shape.hidden,
+        );
+        loss
+    }
+
+    /// As [`Session::add_gradient`], alone, with a row of W1 for each of the source's own columns.
+    pub fn own_gradient(
+        &mut self,
+        at: usize,
+        into: &mut Gradient<T>,
+        loss: impl FnOnce(&[T], &mut [T]) -> f64,
+    ) -> f64 {
+        into.second.clear();
+        into.second
+            .resize(self.network.second.values.len(), T::ZERO);
+        let loss = self.into_desk(at, loss, &mut into.second);
+        std::mem::swap(&mut into.first, &mut self.desk.back);
+        loss
+    }
+
+    /// Where a source's own columns are among the session's.
+    pub fn places(&self, at: usize) -> Vec<u32> {
         let Placed { source, places } = &self.sources[at];
+        let all = 0..source.columns().len() as u32;
+        places.clone().unwrap_or_else(|| all.collect())
+    }
+
+    /// Adds the gradient by W2, and leaves that by W1 on the desk, for the source's own columns.
+    fn into_desk(
+        &mut self,
+        at: usize,
+        loss: impl FnOnce(&[T], &mut [T]) -> f64,
+        second: &mut [T],
+    ) -> f64 {
+        let loss = self.slopes(at, loss);
+        let source = &self.sources[at].source;
         let (hidden, outputs, rows) = (
             self.network.shape.hidden,
             self.network.outputs(),
@@ -319,13 +364,12 @@ impl<'n, 's, T: Number> Session<'n, 's, T> {
         let desk = &mut self.desk;
         let slopes = view(&desk.slopes, rows, outputs);
         product(
-            &mut into.second,
+            second,
             Into::Add,
             slopes.transpose(),
             view(&desk.layer, rows, hidden),
         );
         source.transposed_times(&desk.layer_slopes, hidden, &mut desk.back);
-        add_rows(&mut into.first, &desk.back, places.as_deref(), hidden);
         loss
     }
 

@@ -4,15 +4,15 @@ mod memory;
 mod products;
 mod settle;
 
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::{Baseline, Beside, Lesson, Strategy, Training, Turn};
 use crate::LearnError;
 use crate::network::classifier::{Classifier, Gradient, Session};
-use crate::network::kernels::add_scaled;
 use crate::parameters::{count, range};
 use memory::Kept;
-use products::products;
+use products::{Own, gram};
 use settle::settle;
 
 /// Revision of the method; results of another one are not comparable.
@@ -55,21 +55,26 @@ pub struct Gem {
     parameters: Parameters,
     memory: Vec<Kept>,
     /// Each old task's gradient in this step, in memory that is used again.
-    gradients: Vec<Gradient<f32>>,
+    gradients: Vec<Own>,
     /// Steps of this task that could not be turned to the accuracy asked for.
     unsettled: usize,
 }
 
 impl Gem {
     fn old_gradients(&mut self, session: &mut Session<'_, '_>) {
-        let outputs = session.outputs();
-        let missing = self.memory.len() - self.gradients.len();
-        self.gradients
-            .extend((0..missing).map(|_| session.no_gradient()));
-        for (at, (kept, gradient)) in self.memory.iter().zip(&mut self.gradients).enumerate() {
-            gradient.first.fill(0.0);
-            gradient.second.fill(0.0);
-            session.add_gradient(at + 1, gradient, |logits, slopes| {
+        let (outputs, width) = (session.outputs(), session.width());
+        for at in self.gradients.len()..self.memory.len() {
+            self.gradients.push(Own {
+                places: session.places(at + 1),
+                slopes: Gradient {
+                    first: Vec::new(),
+                    second: Vec::new(),
+                },
+                width,
+            });
+        }
+        for (at, (kept, own)) in self.memory.iter().zip(&mut self.gradients).enumerate() {
+            session.own_gradient(at + 1, &mut own.slopes, |logits, slopes| {
                 kept.loss().add(logits, outputs, slopes)
             });
         }
@@ -77,11 +82,16 @@ impl Gem {
 
     /// Adds as much of the old tasks' gradients as it takes, if any is crossed.
     fn turn(&mut self, gradient: &mut Gradient<f32>) {
-        let along = products(&self.gradients, std::slice::from_ref(&*gradient));
+        let whole = &*gradient;
+        let along: Vec<f64> = self
+            .gradients
+            .par_iter()
+            .map(|own| own.along(whole))
+            .collect();
         if along.iter().all(|&product| product >= 0.0) {
             return;
         }
-        let mut gram = products(&self.gradients, &self.gradients);
+        let mut gram = gram(&self.gradients);
         // What is not finite shows in the network itself at the end of the task.
         if along
             .iter()
@@ -102,8 +112,7 @@ impl Gem {
             return;
         };
         for (old, by) in self.gradients.iter().zip(added) {
-            add_scaled(&mut gradient.first, by as f32, &old.first);
-            add_scaled(&mut gradient.second, by as f32, &old.second);
+            old.add_to(gradient, by as f32);
         }
     }
 }

@@ -1,49 +1,78 @@
-//! Inner products of many gradients with many.
+//! Inner products of gradients that are zero in most rows.
+//!
+//! An old task's gradient by W1 is zero in every feature column that its kept rows do not have, so it is held, multiplied and added on its own
+//! columns only. Products are summed in f64: rounded to f32, those of nearly opposite gradients would not even belong to real ones.
 
 use rayon::prelude::*;
 
 use crate::network::classifier::Gradient;
-use crate::network::dense::{Into, product_here, view};
+use crate::network::kernels::{add_scaled, dot_wide};
 
-/// Numbers of each gradient that are multiplied at a time: few enough to stay in cache.
-const PIECE: usize = 2048;
+/// The gradient of an old task, by W1 on some of the session's columns, and by W2.
+#[derive(Clone)]
+pub(super) struct Own {
+    /// Which of the session's columns, ascending.
+    pub(super) places: Vec<u32>,
+    /// The gradient, a row for each of these columns.
+    pub(super) slopes: Gradient<f32>,
+    /// Width of a row.
+    pub(super) width: usize,
+}
 
-/// The product of each of `left` with each of `right`, row by row, in f64: rounded to f32, products of nearly opposite gradients would not
-/// even belong to real ones. The same for any number of threads.
-pub(super) fn products(left: &[Gradient<f32>], right: &[Gradient<f32>]) -> Vec<f64> {
-    let mut sums = vec![0.0; left.len() * right.len()];
-    for layer in [first, second] {
-        let length = left.first().map_or(0, |gradient| layer(gradient).len());
-        let pieces: Vec<Vec<f64>> = (0..length.div_ceil(PIECE))
-            .into_par_iter()
-            .map(|piece| {
-                let part = piece * PIECE..length.min((piece + 1) * PIECE);
-                let cut = |gradients: &[Gradient<f32>]| -> Vec<f64> {
-                    let parts = gradients
-                        .iter()
-                        .map(|gradient| &layer(gradient)[part.clone()]);
-                    parts.flatten().map(|&slope| f64::from(slope)).collect()
-                };
-                let mut out = vec![0.0; left.len() * right.len()];
-                let (a, b) = (cut(left), cut(right));
-                let b = view(&b, right.len(), part.len());
-                let a = view(&a, left.len(), part.len());
-                product_here(&mut out, Into::Replace, a, b.transpose());
-                out
-            })
-            .collect();
-        for piece in pieces {
-            let pairs = sums.iter_mut().zip(piece);
-            pairs.for_each(|(sum, part)| *sum += part);
+impl Own {
+    fn row(&self, at: usize) -> &[f32] {
+        &self.slopes.first[at * self.width..(at + 1) * self.width]
+    }
+
+    /// The product with a gradient on all columns of the session.
+    pub(super) fn along(&self, whole: &Gradient<f32>) -> f64 {
+        let row = |place: u32| &whole.first[place as usize * self.width..][..self.width];
+        let rows = self.places.iter().enumerate();
+        let first: f64 = rows
+            .map(|(at, &place)| dot_wide(self.row(at), row(place)))
+            .sum();
+        first + dot_wide(&self.slopes.second, &whole.second)
+    }
+
+    /// The product with another task's gradient: rows that both have.
+    fn with(&self, other: &Own) -> f64 {
+        let (mut a, mut b, mut sum) = (0, 0, 0.0);
+        while a < self.places.len() && b < other.places.len() {
+            match self.places[a].cmp(&other.places[b]) {
+                std::cmp::Ordering::Less => a += 1,
+                std::cmp::Ordering::Greater => b += 1,
+                std::cmp::Ordering::Equal => {
+                    sum += dot_wide(self.row(a), other.row(b));
+                    (a, b) = (a + 1, b + 1);
+                }
+            }
+        }
+        sum + dot_wide(&self.slopes.second, &other.slopes.second)
+    }
+
+    /// Adds so many times this one.
+    pub(super) fn add_to(&self, whole: &mut Gradient<f32>, times: f32) {
+        for (at, &place) in self.places.iter().enumerate() {
+            let into = &mut whole.first[place as usize * self.width..][..self.width];
+            add_scaled(into, times, self.row(at));
+        }
+        add_scaled(&mut whole.second, times, &self.slopes.second);
+    }
+}
+
+/// The product of each with each, row by row. Every product is one thread's, so the number of threads changes nothing.
+pub(super) fn gram(all: &[Own]) -> Vec<f64> {
+    let tasks = all.len();
+    let rows: Vec<Vec<f64>> = (0..tasks)
+        .into_par_iter()
+        .map(|at| all[..=at].iter().map(|other| all[at].with(other)).collect())
+        .collect();
+    let mut gram = vec![0.0; tasks * tasks];
+    for (at, row) in rows.iter().enumerate() {
+        for (other, &product) in row.iter().enumerate() {
+            gram[at * tasks + other] = product;
+            gram[other * tasks + at] = product;
         }
     }
-    sums
-}
-
-fn first(gradient: &Gradient<f32>) -> &[f32] {
-    &gradient.first
-}
-
-fn second(gradient: &Gradient<f32>) -> &[f32] {
-    &gradient.second
+    gram
 }

@@ -1,6 +1,7 @@
 //! What is kept, inner products, and steps that are turned.
 
-use super::{Gem, Parameters, memory::Kept, products::products};
+use super::products::{Own, gram};
+use super::{Gem, Parameters, memory::Kept};
 use crate::checks::with_session;
 use crate::network::classifier::Gradient;
 
@@ -23,7 +24,35 @@ fn dot(a: &Gradient<f32>, b: &Gradient<f32>) -> f64 {
     pairs.map(|(a, b)| f64::from(a) * f64::from(b)).sum()
 }
 
-fn gem(parameters: Parameters, gradients: Vec<Gradient<f32>>) -> Gem {
+/// The same gradient on its own columns: rows of 6, of which those at `places` are kept.
+fn own(whole: &Gradient<f32>, places: &[u32]) -> Own {
+    let row = |&place: &u32| whole.first[place as usize * 6..][..6].to_vec();
+    Own {
+        places: places.to_vec(),
+        slopes: Gradient {
+            first: places.iter().flat_map(row).collect(),
+            second: whole.second.clone(),
+        },
+        width: 6,
+    }
+}
+
+/// And back, with zeros elsewhere.
+fn whole(own: &Own, columns: usize) -> Gradient<f32> {
+    let mut whole = Gradient {
+        first: vec![0.0; columns * 6],
+        second: vec![0.0; own.slopes.second.len()],
+    };
+    own.add_to(&mut whole, 1.0);
+    whole
+}
+
+fn gem(parameters: Parameters, gradients: &[Gradient<f32>]) -> Gem {
+    let all: Vec<u32> = (0..5).collect();
+    let gradients = gradients
+        .iter()
+        .map(|gradient| own(gradient, &all))
+        .collect();
     Gem {
         parameters,
         memory: Vec::new(),
@@ -33,14 +62,19 @@ fn gem(parameters: Parameters, gradients: Vec<Gradient<f32>>) -> Gem {
 }
 
 #[test]
-fn products_are_those_of_the_definition_over_several_pieces() {
-    let left: Vec<_> = (0..3).map(|seed| gradient(seed, 20_000, 77)).collect();
-    let right: Vec<_> = (5..7).map(|seed| gradient(seed, 20_000, 77)).collect();
-    let found = products(&left, &right);
-    for (a, left) in left.iter().enumerate() {
-        for (b, right) in right.iter().enumerate() {
-            assert!((found[a * 2 + b] - dot(left, right)).abs() < 1e-9);
+fn products_are_those_of_the_definition_whatever_columns_are_shared() {
+    let places: [&[u32]; 4] = [&[0, 2, 3], &[1, 2, 4], &[], &[0, 1, 2, 3, 4]];
+    let all: Vec<Own> = (0..4)
+        .map(|at| own(&gradient(at, 30, 12), places[at as usize]))
+        .collect();
+    let found = gram(&all);
+    let other = gradient(9, 30, 12);
+    for (a, left) in all.iter().enumerate() {
+        for (b, right) in all.iter().enumerate() {
+            let right = dot(&whole(left, 5), &whole(right, 5));
+            assert!((found[a * 4 + b] - right).abs() < 1e-9);
         }
+        assert!((left.along(&other) - dot(&whole(left, 5), &other)).abs() < 1e-9);
     }
 }
 
@@ -57,7 +91,7 @@ fn a_turned_step_crosses_no_old_task_and_a_harmless_one_stays() {
         for seed in 10..40 {
             let start = gradient(seed, 30, 12);
             let harmless = old.iter().all(|old| dot(old, &start) >= 0.0);
-            let mut learner = gem(parameters.clone(), old.clone());
+            let mut learner = gem(parameters.clone(), &old);
             let mut turned = start.clone();
             learner.turn(&mut turned);
             assert_eq!((turned == start, learner.unsettled), (harmless, 0));
@@ -86,7 +120,7 @@ fn epsilon_counts_as_it_is_or_times_the_square_of_the_old_gradient() {
             relative_epsilon: relative,
             ..Parameters::default()
         };
-        let mut learner = gem(parameters, vec![old.clone()]);
+        let mut learner = gem(parameters, std::slice::from_ref(&old));
         let mut turned = start.clone();
         learner.turn(&mut turned);
         let rest = turned.first[0] / start.first[0];

@@ -263,6 +263,25 @@ fn dot_body<T: Number, L: Lanes<T>>(a: &[T], b: &[T]) -> T {
     sum
 }
 
+for_this_processor! {
+    /// The inner product, summed in f64.
+    dot_wide = dot_wide_body [T: Number] <T> (a: &[T], b: &[T]) -> f64
+}
+
+#[inline(always)]
+fn dot_wide_body<T: Number, L: Lanes<T>>(a: &[T], b: &[T]) -> f64 {
+    let (a_all, a_rest) = a.as_chunks::<LANES>();
+    let (b_all, b_rest) = b.as_chunks::<LANES>();
+    let mut sums = [0f64; LANES];
+    for (a, b) in a_all.iter().zip(b_all) {
+        for lane in 0..LANES {
+            sums[lane] += a[lane].to_f64() * b[lane].to_f64();
+        }
+    }
+    let rest = a_rest.iter().zip(b_rest);
+    fold(sums) + rest.map(|(a, b)| a.to_f64() * b.to_f64()).sum::<f64>()
+}
+
 #[inline(always)]
 fn fold<T: Number>(s: [T; LANES]) -> T {
     ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]))
@@ -327,7 +346,7 @@ pub(crate) fn softmax<T: Number>(scores: &mut [T]) {
 
 #[cfg(test)]
 mod tests {
-    use super::dot;
+    use super::{dot, dot_wide};
 
     #[test]
     fn inner_products_of_any_length() {
@@ -336,6 +355,7 @@ mod tests {
             let b: Vec<f32> = (0..length).map(|i| 3.0 - i as f32).collect();
             let right: f32 = a.iter().zip(&b).map(|(a, b)| a * b).sum();
             assert_eq!(dot(&a, &b), right);
+            assert_eq!(dot_wide(&a, &b), f64::from(right));
         }
     }
 }
