@@ -16,6 +16,7 @@ mod lesson;
 pub mod lwf;
 pub mod mas;
 pub mod oodcil;
+mod seen;
 pub mod sem;
 pub mod ssm;
 mod stored_rows;
@@ -23,7 +24,8 @@ pub mod task_specific;
 mod training;
 pub mod twp;
 
-pub use lesson::{Lesson, Seen, Turn};
+pub use lesson::{Lesson, Turn};
+pub use seen::Seen;
 pub use stored_rows::StoredRows;
 pub use training::Training;
 
