@@ -314,7 +314,7 @@ impl<'n, 's, T: Number> Session<'n, 's, T> {
         into: &mut Gradient<T>,
         loss: impl FnOnce(&[T], &mut [T]) -> f64,
     ) -> f64 {
-        let loss = self.into_desk(at, loss, &mut into.second);
+        let loss = self.leave_on_desk(at, loss, &mut into.second);
         let places = self.sources[at].places.as_deref();
         add_rows(
             &mut into.first,
@@ -335,7 +335,7 @@ impl<'n, 's, T: Number> Session<'n, 's, T> {
         into.second.clear();
         into.second
             .resize(self.network.second.values.len(), T::ZERO);
-        let loss = self.into_desk(at, loss, &mut into.second);
+        let loss = self.leave_on_desk(at, loss, &mut into.second);
         std::mem::swap(&mut into.first, &mut self.desk.back);
         loss
     }
@@ -348,7 +348,7 @@ impl<'n, 's, T: Number> Session<'n, 's, T> {
     }
 
     /// Adds the gradient by W2, and leaves that by W1 on the desk, for the source's own columns.
-    fn into_desk(
+    fn leave_on_desk(
         &mut self,
         at: usize,
         loss: impl FnOnce(&[T], &mut [T]) -> f64,
