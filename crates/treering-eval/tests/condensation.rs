@@ -1,25 +1,14 @@
-//! Learners that condense tasks, and networks of their own for every task, over whole streams and at their edges.
+//! Learners that condense tasks, and networks of their own for every task, over whole streams.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-use treering_data::{Context, Recipe, Silent, Stream, StreamOptions, synthesize};
+mod common;
+
+use common::{accuracy, built, small};
+use treering_data::Silent;
 use treering_eval::{Protocol, evaluate, tasks_of};
-use treering_graph::{
-    Arcs, Dense, Direction, Features, Graph, Labels, NodeId, NodeNames, Origin, Parts, Sparse,
-    build_arcs,
-};
+use treering_graph::NodeId;
 use treering_learn::baselines::{cat, delome};
 use treering_learn::{Answer, Groups, LearnError, Learner, Query, Shown, TrainingTask, registry};
-
-const NAMES: [&str; 3] = ["cat", "delome", "task-specific"];
-
-fn small(preset: &str, scale: f64) -> (Graph, Stream) {
-    let context = Context::with_free_memory(&Silent);
-    let recipe = Recipe::preset(preset).unwrap().scaled(scale).unwrap();
-    let graph = synthesize(&recipe, &context).unwrap();
-    let stream = Stream::plan(&graph, &StreamOptions::default()).unwrap();
-    assert!(stream.tasks.len() >= 3, "the tests need a few tasks");
-    (graph, stream)
-}
 
 /// Small and quick, with some parameters changed.
 fn quick(name: &str, changed: &[(&str, serde_json::Value)]) -> Box<dyn Learner> {
@@ -34,16 +23,7 @@ fn quick(name: &str, changed: &[(&str, serde_json::Value)]) -> Box<dyn Learner> 
         _ => {}
     }
     all.extend_from_slice(changed);
-    let all: Vec<(String, serde_json::Value)> = all
-        .into_iter()
-        .map(|(key, value)| (key.to_owned(), value))
-        .collect();
-    registry::build(name, registry::complete(name, &all).unwrap()).unwrap()
-}
-
-fn accuracy(learner: &mut dyn Learner, graph: &Graph, stream: &Stream) -> f64 {
-    let done = evaluate(learner, graph, stream, &[Protocol::Paper], &Silent).unwrap();
-    done.outcomes[0].matrix.average_accuracy().unwrap()
+    built(name, &all)
 }
 
 #[test]
@@ -101,102 +81,6 @@ fn ask(learner: &dyn Learner, task: &TrainingTask) -> Vec<Answer> {
     let nodes = NodeId::first(task.graph().nodes()).collect();
     let query = Query::new(task.graph().clone(), nodes, Groups::All);
     learner.predict(&query).unwrap()
-}
-
-#[test]
-fn any_number_of_threads_gives_the_same_bits() {
-    for (graph, stream) in [small("demo", 0.4), small("corafull-like", 0.03)] {
-        let tasks = &tasks_of(&graph, &stream, Shown::Train).unwrap()[..2];
-        for name in NAMES {
-            let with = |threads: usize| {
-                let pool = rayon::ThreadPoolBuilder::new()
-                    .num_threads(threads)
-                    .build()
-                    .unwrap();
-                pool.install(|| learned(name, &[], tasks))
-            };
-            let one = with(1);
-            assert_eq!(one, with(2), "{name}");
-            assert_eq!(one, with(7), "{name}");
-        }
-    }
-}
-
-/// A task of six nodes on a ring, or without edges; features dense or sparse.
-fn tiny(class_of: &[u32], edges: bool, sparse: bool) -> TrainingTask {
-    let nodes = class_of.len();
-    let classes = class_of.iter().max().unwrap() + 1;
-    let ring: Vec<u32> = (0..nodes as u32).collect();
-    let next: Vec<u32> = ring.iter().map(|node| (node + 1) % nodes as u32).collect();
-    let arcs = match edges {
-        true => {
-            build_arcs(nodes, &ring, &next, None, Direction::Directed)
-                .unwrap()
-                .0
-        }
-        false => Arcs::none(nodes),
-    };
-    let value = |node: usize, column: usize| match column as u32 == class_of[node] {
-        true => 1.0 + node as f32 / 10.0,
-        false => 0.0,
-    };
-    let features = match sparse {
-        false => {
-            let values: Vec<f32> = (0..nodes * 6).map(|i| value(i / 6, i % 6)).collect();
-            Features::Dense(Dense::new(nodes, 6, values.into()).unwrap())
-        }
-        true => {
-            let values: Vec<f32> = (0..nodes)
-                .map(|node| value(node, class_of[node] as usize))
-                .collect();
-            let offsets: Vec<u64> = (0..=nodes as u64).collect();
-            Features::Sparse(
-                Sparse::new(6, offsets.into(), class_of.to_vec().into(), values.into()).unwrap(),
-            )
-        }
-    };
-    let names = (0..classes).map(|class| format!("class {class}")).collect();
-    let graph = Graph::new(Parts {
-        arcs,
-        features,
-        labels: Some(Labels::new(class_of.to_vec().into(), names).unwrap()),
-        names: NodeNames::Positions(nodes),
-        split: None,
-        origin: Origin::default(),
-    })
-    .unwrap();
-    TrainingTask::new(graph, 0, Shown::Train).unwrap()
-}
-
-#[test]
-fn tasks_at_the_edge_are_learned() {
-    let kinds: [(&str, &[u32], bool); 5] = [
-        ("two classes", &[0, 0, 0, 1, 1, 1], true),
-        ("one class", &[0, 0, 0, 0, 0, 0], true),
-        ("a class with one train node", &[0, 0, 0, 0, 0, 1], true),
-        ("no edges", &[0, 0, 0, 1, 1, 1], false),
-        ("one node", &[0], false),
-    ];
-    for name in NAMES {
-        for (kind, class_of, edges) in kinds {
-            for sparse in [false, true] {
-                let task = tiny(class_of, edges, sparse);
-                let answers = learned(name, &[], std::slice::from_ref(&task));
-                let sound = answers.iter().all(|answer| {
-                    answer.probabilities.iter().all(|p| p.is_finite())
-                        && answer.probabilities.len() == task.classes().len()
-                });
-                assert!(sound && answers.len() == class_of.len(), "{name}, {kind}");
-                if kind == "no edges" {
-                    let right = answers.iter().zip(class_of);
-                    assert!(
-                        right.into_iter().all(|(a, &c)| a.class() == c as usize),
-                        "{name}"
-                    );
-                }
-            }
-        }
-    }
 }
 
 #[test]

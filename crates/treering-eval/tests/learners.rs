@@ -1,8 +1,11 @@
 //! What holds for every learner of the registry.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+mod common;
+
+use common::{built, small};
 use serde_json::Value;
-use treering_data::{Context, Grouping, Recipe, Silent, Stream, StreamOptions, synthesize};
+use treering_data::{Grouping, Silent, Stream, StreamOptions};
 use treering_eval::{Asked, Exam, Protocol, evaluate, tasks_of};
 use treering_graph::{
     Arcs, Dense, Features, Graph, Labels, NodeNames, Origin, Parts, Role, build_arcs,
@@ -11,9 +14,9 @@ use treering_learn::registry::{self, LEARNERS};
 use treering_learn::{Groups, LearnError, Learner, Query, Shown, TrainingTask};
 
 /// Settings that make any learner quick; those that it does not have are left out.
-fn quick(name: &str) -> Vec<(String, Value)> {
+fn learner(name: &str, more: &[(&str, Value)]) -> Box<dyn Learner> {
     let known = registry::keys(&registry::defaults(name).unwrap(), "");
-    [
+    let quick = [
         ("hidden", 16),
         ("epochs", 20),
         ("contrastive.epochs", 3),
@@ -21,20 +24,12 @@ fn quick(name: &str) -> Vec<(String, Value)> {
         ("width", 16),
         ("networks", 5),
         ("budget", 5),
-    ]
-    .into_iter()
-    .filter(|(key, _)| known.iter().any(|name| name == key))
-    .map(|(key, value)| (key.to_owned(), value.into()))
-    .collect()
-}
-
-fn learner(name: &str, more: &[(&str, Value)]) -> Box<dyn Learner> {
-    let mut changed = quick(name);
-    changed.extend(
-        more.iter()
-            .map(|(key, value)| ((*key).to_owned(), value.clone())),
-    );
-    registry::build(name, registry::complete(name, &changed).unwrap()).unwrap()
+    ];
+    let known = |(key, _): &(&str, i32)| known.iter().any(|name| name == key);
+    let quick = quick.into_iter().filter(known);
+    let mut changed: Vec<(&str, Value)> = quick.map(|(key, value)| (key, value.into())).collect();
+    changed.extend_from_slice(more);
+    built(name, &changed)
 }
 
 /// Every learner, and each that can have it also with task prediction.
@@ -239,28 +234,24 @@ fn the_task_that_a_query_names_is_the_task_of_every_answer() {
 }
 
 #[test]
-fn the_number_of_threads_changes_no_bit_of_any_learner() {
-    let recipe = Recipe::preset("demo").unwrap().scaled(0.3).unwrap();
-    let data = synthesize(&recipe, &Context::with_free_memory(&Silent)).unwrap();
-    let stream = Stream::plan(&data, &StreamOptions::default()).unwrap();
-    for name in names() {
-        let with = |threads: usize| {
-            let pool = rayon::ThreadPoolBuilder::new()
-                .num_threads(threads)
-                .build()
-                .unwrap();
-            pool.install(|| {
-                let mut learner = learner(&name, &[("epochs", 5.into())]);
-                learner
-                    .learn(&tasks_of(&data, &stream, Shown::Train).unwrap(), &Silent)
-                    .unwrap();
-                let nodes = treering_graph::NodeId::first(data.nodes()).collect();
-                learner
-                    .predict(&Query::new(data.clone(), nodes, Groups::Single))
-                    .unwrap()
-            })
-        };
-        assert!(with(1) == with(3), "{name}");
+fn the_number_of_threads_changes_no_bit_and_the_seed_changes_some() {
+    for (data, stream) in [small("demo", 0.3), small("corafull-like", 0.02)] {
+        let tasks = &tasks_of(&data, &stream, Shown::Train).unwrap()[..3];
+        for name in names() {
+            let with = |threads: usize, seed: u64| {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+                pool.build().unwrap().install(|| {
+                    let more = [("epochs", 5.into()), ("seed", seed.into())];
+                    let mut learner = learner(&name, &more);
+                    learner.learn(tasks, &Silent).unwrap();
+                    let nodes = treering_graph::NodeId::first(data.nodes()).collect();
+                    let query = Query::new(data.clone(), nodes, Groups::Single);
+                    learner.predict(&query).unwrap()
+                })
+            };
+            assert!(with(1, 0) == with(3, 0), "{name}");
+            assert!(with(1, 0) != with(1, 1), "{name}");
+        }
     }
 }
 

@@ -1,9 +1,11 @@
-//! EWC, MAS, LwF, TWP and GEM over whole streams: with no strength they are fine-tuning to the bit, and no shape of task breaks them.
+//! EWC, MAS, LwF, TWP and GEM over whole streams: with no strength they are fine-tuning to the bit.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-use treering_data::{Context, Grouping, Recipe, Silent, Stream, StreamOptions, synthesize};
+mod common;
+
+use treering_data::{Recipe, Silent};
 use treering_eval::tasks_of;
-use treering_graph::{Arcs, Features, Graph, Labels, NodeId, NodeNames, Origin, Parts, Sparse};
+use treering_graph::NodeId;
 use treering_learn::baselines::{Training, ewc, finetune, gem, lwf, mas, twp};
 use treering_learn::network::classifier::Classifier;
 use treering_learn::registry::{build, complete};
@@ -21,13 +23,10 @@ fn quick(batch: usize) -> Training {
 }
 
 fn tasks(preset: &str, scale: f64, directed: bool) -> Vec<TrainingTask> {
-    let context = Context::with_free_memory(&Silent);
     let mut recipe = Recipe::preset(preset).unwrap().scaled(scale).unwrap();
     recipe.directed = directed;
-    let graph = synthesize(&recipe, &context).unwrap();
-    let stream = Stream::plan(&graph, &StreamOptions::default()).unwrap();
+    let (graph, stream) = common::made(recipe);
     let tasks = tasks_of(&graph, &stream, Shown::Train).unwrap();
-    assert!(tasks.len() >= 3, "the tests need a few tasks");
     tasks[..3].to_vec()
 }
 
@@ -181,109 +180,4 @@ fn parameters_outside_their_range_are_refused() {
         build("gem", none),
         Err(LearnError::Parameter { .. })
     ));
-}
-
-#[test]
-fn any_number_of_threads_gives_the_same_answers() {
-    let tasks = tasks("demo", 0.4, false);
-    for name in NAMES {
-        let with = |threads: usize| {
-            let pool = rayon::ThreadPoolBuilder::new()
-                .num_threads(threads)
-                .build()
-                .unwrap();
-            pool.install(|| answers(&*learned(name, "batch=64", &tasks), &tasks))
-        };
-        assert!(with(1) == with(5), "{name}");
-    }
-}
-
-/// A graph with the given classes of nodes and no edges; class c has the feature columns c and c + 1.
-fn edgeless(class_of: &[u32], names: &[&str], first: u32) -> TrainingTask {
-    let offsets: Vec<u64> = (0..=class_of.len() as u64).map(|row| 2 * row).collect();
-    let columns = class_of
-        .iter()
-        .flat_map(|class| [class + first, class + first + 1]);
-    let values = (0..2 * class_of.len()).map(|at| 1.0 + at as f32 / 10.0);
-    let features = Sparse::new(
-        9,
-        offsets.into(),
-        columns.collect::<Vec<_>>().into(),
-        values.collect::<Vec<_>>().into(),
-    );
-    let names = names.iter().map(|name| name.to_string()).collect();
-    let graph = Graph::new(Parts {
-        arcs: Arcs::none(class_of.len()),
-        features: Features::Sparse(features.unwrap()),
-        labels: Some(Labels::new(class_of.to_vec().into(), names).unwrap()),
-        names: NodeNames::Positions(class_of.len()),
-        split: None,
-        origin: Origin::default(),
-    });
-    TrainingTask::new(graph.unwrap(), u64::from(first) + 1, Shown::Train).unwrap()
-}
-
-#[test]
-fn tasks_of_any_shape_are_learned() {
-    // No edges; a class of one node; a task of one class; a task of one node.
-    let tasks = [
-        edgeless(&[0, 1, 0, 0, 1], &["a", "b"], 0),
-        edgeless(&[0, 0, 0, 1], &["c", "d"], 2),
-        edgeless(&[0, 0], &["e"], 4),
-        edgeless(&[0], &["f"], 5),
-    ];
-    let variants = [
-        ("ewc", "fisher=squared-mean"),
-        ("ewc", "fisher=per-row-sampled"),
-        ("mas", ""),
-        ("mas", "original=true"),
-        ("lwf", "prefix-sum=true"),
-        ("twp", ""),
-        ("twp", "form=as-intended"),
-        ("gem", ""),
-        ("gem", "epsilon=0 margin=0"),
-    ];
-    for (name, change) in variants {
-        for batch in ["", " batch=2"] {
-            let change = format!("{change}{batch}");
-            let alone = learned(name, &change, &tasks[..1]);
-            let all = learned(name, &change, &tasks);
-            assert_eq!(answers(&*alone, &tasks[..1])[0].len(), 5);
-            for (answers, task) in answers(&*all, &tasks).iter().zip(&tasks) {
-                assert_eq!(answers.len(), task.graph().nodes(), "{name} {change}");
-            }
-            let stored = (alone.stored().memory, all.stored().memory);
-            match name {
-                "lwf" => assert_eq!(stored, (0, 0)),
-                // Two features a node, all of them kept.
-                "gem" => assert_eq!(stored, (10, 24)),
-                // Two numbers a weight: 9 columns and 2 or 6 classes.
-                _ => assert_eq!(stored, (2 * 11 * 12, 2 * 15 * 12)),
-            }
-        }
-    }
-}
-
-#[test]
-fn classes_of_any_number_in_a_task_are_learned() {
-    let context = Context::with_free_memory(&Silent);
-    let recipe = Recipe::preset("demo").unwrap().scaled(0.4).unwrap();
-    let graph = synthesize(&recipe, &context).unwrap();
-    let groups = [vec!["0"], vec!["1", "2", "3"], vec!["4", "5"]];
-    let groups = groups.map(|group| group.into_iter().map(String::from).collect());
-    let options = StreamOptions {
-        grouping: Grouping::Groups(groups.into()),
-        ..StreamOptions::default()
-    };
-    let stream = Stream::plan(&graph, &options).unwrap();
-    let tasks = tasks_of(&graph, &stream, Shown::Train).unwrap();
-    for name in NAMES {
-        let learner = learned(name, "", &tasks);
-        for answers in answers(&*learner, &tasks) {
-            assert!(answers.iter().all(|answer| {
-                let sum: f32 = answer.probabilities.iter().sum();
-                sum > 0.0 && sum < 1.0001
-            }));
-        }
-    }
 }

@@ -1,9 +1,11 @@
 //! TPP over whole streams: nothing is forgotten, nothing depends on threads or on what is learned together, nothing leaks.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+mod common;
+
+use common::small;
 use treering_data::{
-    Context, Grouping, Purpose, ReadOptions, Recipe, Silent, Stream, StreamOptions, random, read,
-    synthesize,
+    Context, Grouping, Purpose, ReadOptions, Silent, Stream, StreamOptions, random, read,
 };
 use treering_eval::{Protocol, evaluate, tasks_of};
 use treering_graph::{
@@ -15,15 +17,6 @@ use treering_learn::{Groups, LearnError, Learner, Query, Shown, TrainingTask};
 /// Dense features.
 fn demo() -> (Graph, Stream) {
     small("demo", 0.4)
-}
-
-fn small(preset: &str, scale: f64) -> (Graph, Stream) {
-    let context = Context::with_free_memory(&Silent);
-    let recipe = Recipe::preset(preset).unwrap().scaled(scale).unwrap();
-    let graph = synthesize(&recipe, &context).unwrap();
-    let stream = Stream::plan(&graph, &StreamOptions::default()).unwrap();
-    assert!(stream.tasks.len() >= 3, "the tests need a few tasks");
-    (graph, stream)
 }
 
 /// Small and quick.

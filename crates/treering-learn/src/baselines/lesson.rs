@@ -184,6 +184,26 @@ impl Turn {
         })
     }
 
+    /// As [`Turn::add_loss`] with weights of one's own, and the same for rows that are replayed, which are source 1.
+    pub fn add_losses(
+        &self,
+        session: &mut Session<'_, '_>,
+        gradient: &mut Gradient<f32>,
+        own: &[f32],
+        (labels, weights): (&[u32], &[f32]),
+    ) -> f64 {
+        let replayed = CrossEntropy {
+            labels,
+            ..self.loss(weights)
+        };
+        let loss = session.add_gradient(0, gradient, |logits, slopes| {
+            self.loss(own).add(logits, self.outputs, slopes)
+        });
+        loss + session.add_gradient(1, gradient, |logits, slopes| {
+            replayed.add(logits, self.outputs, slopes)
+        })
+    }
+
     /// The cross entropy of this step's rows, with weights of one's own.
     pub fn loss<'t>(&'t self, weights: &'t [f32]) -> CrossEntropy<'t, f32> {
         CrossEntropy {

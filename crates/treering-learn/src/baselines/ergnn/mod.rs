@@ -14,7 +14,7 @@ use self::samplers::{Group, coverage, distance_to_mean, dot_with_mean, lowest, s
 use super::{Baseline, Beside, Lesson, StoredRows, Strategy, Training, Turn};
 use crate::LearnError;
 use crate::network::classifier::{Classifier, Gradient, Session};
-use crate::network::loss::{CrossEntropy, row_weights};
+use crate::network::loss::row_weights;
 use crate::parameters::{count, range};
 
 /// Revision of the method; results of another one are not comparable.
@@ -219,18 +219,9 @@ impl Strategy for Ergnn {
         let beta = beta(kept, turn.rows.len());
         let balanced = lesson.training.balanced;
         let own = row_weights(&turn.labels, balanced, beta);
-        let loss = session.add_gradient(0, gradient, |logits, slopes| {
-            turn.loss(&own).add(logits, turn.outputs, slopes)
-        });
-        let replayed = CrossEntropy {
-            labels: self.buffer.labels(),
-            weights: &row_weights(self.buffer.labels(), balanced, 1.0 - beta),
-            columns: turn.outputs,
-            shift: None,
-        };
-        loss + session.add_gradient(1, gradient, |logits, slopes| {
-            replayed.add(logits, turn.outputs, slopes)
-        })
+        let labels = self.buffer.labels();
+        let again = row_weights(labels, balanced, 1.0 - beta);
+        turn.add_losses(session, gradient, &own, (labels, &again))
     }
 
     fn memory(&self) -> u64 {

@@ -10,7 +10,7 @@ use crate::LearnError;
 use crate::baselines::ergnn::CHOICE;
 use crate::baselines::{Beside, Lesson, StoredRows, Strategy, Turn};
 use crate::network::classifier::{Classifier, Gradient, Session};
-use crate::network::loss::{CrossEntropy, row_weights};
+use crate::network::loss::row_weights;
 use crate::network::source::smoothed_rows;
 use crate::parameters::count;
 
@@ -149,18 +149,7 @@ impl<N: Neighbours> Strategy for Centres<N> {
         };
         let balanced = lesson.training.balanced;
         let (own, again) = together(&turn.labels, &self.replayed, balanced, times);
-        let loss = session.add_gradient(0, gradient, |logits, slopes| {
-            turn.loss(&own).add(logits, turn.outputs, slopes)
-        });
-        let replayed = CrossEntropy {
-            labels: &self.replayed,
-            weights: &again,
-            columns: turn.outputs,
-            shift: None,
-        };
-        loss + session.add_gradient(1, gradient, |logits, slopes| {
-            replayed.add(logits, turn.outputs, slopes)
-        })
+        turn.add_losses(session, gradient, &own, (&self.replayed, &again))
     }
 
     fn memory(&self) -> u64 {
