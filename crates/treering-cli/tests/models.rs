@@ -361,7 +361,10 @@ fn refusals_name_the_remedy() {
         &["kept/lock.csv", "inside the folder of the model"],
     );
     assert!(files(&place.path().join("kept")) == before);
-    tiny(&["learn", "m", "demo", "--decay", "-1"], &["decay is -1"]);
+    tiny(
+        &["learn", "m", "demo", "--decay", "-1"],
+        &["decay (adam.decay) is -1"],
+    );
     refused(&place, &["learn", "m"], &["DATA is missing"]);
     tiny(
         &["learn", "m", "demo", "--order", "random"],
@@ -385,7 +388,7 @@ fn refusals_name_the_remedy() {
     );
     tiny(
         &["learn", "m", "demo", "--rate", "0"],
-        &["rate is 0", "above 0"],
+        &["rate (adam.rate) is 0", "above 0"],
     );
     tiny(
         &["learn", "m", "demo", "--name", "a\nb"],

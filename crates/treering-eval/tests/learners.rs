@@ -372,6 +372,19 @@ fn names_that_nobody_has_are_answered_with_the_nearest() {
             .contains("true or false")
     );
     assert_eq!(set("rate", 1.into()), Ok(()));
+    let error = set("tp-profile", "sharp".into()).unwrap_err();
+    assert!(
+        error.contains("joint+tp.tp-profile is \"sharp\"") && error.contains("feature-mean"),
+        "{error}"
+    );
+    let changed = [("sampler".to_owned(), "best".into())];
+    let error = registry::complete("ergnn", &changed)
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.contains("ergnn.sampler is \"best\"") && error.contains("coverage"),
+        "{error}"
+    );
     let changed = [("hidden".to_owned(), Value::from(0))];
     let settings = registry::complete("finetune", &changed).unwrap();
     let error = registry::build("finetune", settings).map(drop).unwrap_err();
@@ -388,6 +401,48 @@ fn names_that_nobody_has_are_answered_with_the_nearest() {
         error.to_string().contains("recognises tasks by itself"),
         "{error}"
     );
+}
+
+#[test]
+fn outputs_from_the_start_change_what_is_learned_but_not_what_may_be_answered() {
+    let data = graph(6, 10, true);
+    let stream = stream(&data, 2);
+    let tasks = tasks_of(&data, &stream, Shown::Train).unwrap();
+    for name in names() {
+        let known = registry::keys(&registry::defaults(&name).unwrap(), "");
+        if !known.iter().any(|key| key == "outputs") {
+            continue;
+        }
+        let more = [("outputs", 9.into())];
+        let built = registry::complete(&name, &[("outputs".to_owned(), 9.into())]).unwrap();
+        if registry::build(&name, built).is_err() {
+            assert!(
+                ["oodcil", "oodcil+tp", "task-specific"].contains(&&*name),
+                "{name}"
+            );
+            continue;
+        }
+        let (mut early, mut late) = (learner(&name, &more), learner(&name, &[]));
+        let nodes: Vec<_> = treering_graph::NodeId::first(60).collect();
+        let query = Query::new(data.clone(), nodes, Groups::Single);
+        for (at, task) in tasks.chunks(1).enumerate() {
+            early.learn(task, &Silent).unwrap();
+            late.learn(task, &Silent).unwrap();
+            let answers = early.predict(&query).unwrap();
+            assert!(
+                answers.iter().all(|answer| answer.task as usize <= at),
+                "{name}"
+            );
+            assert!(
+                answers.iter().all(|answer| answer.probabilities.len() == 2),
+                "{name}"
+            );
+        }
+        // Joint training starts anew and has all outputs from the start either way.
+        let same = early.predict(&query) == late.predict(&query);
+        assert_eq!(same, name.starts_with("joint"), "{name}");
+        assert!(early.stored().model > late.stored().model, "{name}");
+    }
 }
 
 #[test]

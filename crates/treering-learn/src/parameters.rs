@@ -29,7 +29,15 @@ pub(crate) fn range(
 ) -> Result<(), LearnError> {
     match value >= low && value <= high {
         true => Ok(()),
-        false => Err(wrong(name, value.to_string(), allowed)),
+        false => Err(wrong(name, short(value), allowed)),
+    }
+}
+
+/// A number without hundreds of zeros.
+fn short(value: f64) -> String {
+    match value != 0.0 && value.is_finite() && !(1e-5..1e15).contains(&value.abs()) {
+        true => format!("{value:e}"),
+        false => value.to_string(),
     }
 }
 

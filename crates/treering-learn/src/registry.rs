@@ -26,6 +26,7 @@ pub struct Entry {
     /// Counts up whenever the method or its defaults change, so that results of different revisions are told apart.
     pub revision: u32,
     defaults: fn() -> Settings,
+    read: fn(Settings) -> Result<(), String>,
     build: fn(Settings) -> Result<Box<dyn Learner>, LearnError>,
 }
 
@@ -38,8 +39,10 @@ macro_rules! entry {
             replays: $replays,
             revision: $revision,
             defaults: || settings(&<$parameters>::default()),
+            read: |settings| parsed::<$parameters>(settings).map(drop),
             build: |settings| {
-                let learner = $make(parsed::<$parameters>($name, settings)?)?;
+                let learner =
+                    $make(parsed::<$parameters>(settings).map_err(|e| unreadable($name, e))?)?;
                 Ok(Box::new(learner))
             },
         }
@@ -84,13 +87,35 @@ fn settings<P: Serialize>(parameters: &P) -> Settings {
     }
 }
 
-fn parsed<P: DeserializeOwned>(learner: &str, settings: Settings) -> Result<P, LearnError> {
-    serde_json::from_value(Value::Object(settings)).map_err(|error| LearnError::Value {
+fn parsed<P: DeserializeOwned>(settings: Settings) -> Result<P, String> {
+    serde_json::from_value(Value::Object(settings)).map_err(|error| error.to_string())
+}
+
+/// Parameters that did not come from [`complete`], which finds out which of them is wrong.
+fn unreadable(learner: &str, reason: String) -> LearnError {
+    LearnError::Value {
         learner: learner.to_owned(),
         name: "parameters".to_owned(),
-        value: "not usable".to_owned(),
-        reason: error.to_string(),
-    })
+        value: "unreadable".to_owned(),
+        reason,
+    }
+}
+
+/// Whether a learner can read its defaults with one parameter changed.
+fn readable(name: &str, key: &str, value: &Value) -> Result<(), String> {
+    let mut plus = settings(&plus_tp::Parameters::default());
+    let Ok(entry) = entry(name) else {
+        return Ok(());
+    };
+    let mut own = (entry.defaults)();
+    if let Some(place) = find(&mut own, key) {
+        *place = value.clone();
+        return (entry.read)(own);
+    }
+    if let Some(place) = find(&mut plus, key) {
+        *place = value.clone();
+    }
+    parsed::<plus_tp::Parameters>(plus).map(drop)
 }
 
 /// Finds a learner by its name, with or without `+tp`.
@@ -143,12 +168,14 @@ pub fn complete(name: &str, changed: &[(String, Value)]) -> Result<Settings, Lea
                 hint: hint(key, known.iter().map(String::as_str)),
             });
         };
-        *place = fitting(place, value).map_err(|reason| LearnError::Value {
+        let wrong = |reason| LearnError::Value {
             learner: name.to_owned(),
             name: key.clone(),
             value: value.to_string(),
             reason,
-        })?;
+        };
+        *place = fitting(place, value).map_err(wrong)?;
+        readable(name, key, place).map_err(wrong)?;
     }
     Ok(all)
 }
@@ -219,5 +246,6 @@ pub fn build(name: &str, mut settings: Settings) -> Result<Box<dyn Learner>, Lea
     }
     let seed = settings.get("seed").and_then(Value::as_u64).unwrap_or(0);
     let host = (entry.build)(settings)?;
-    Ok(Box::new(PlusTp::new(host, seed, &parsed(name, own)?)?))
+    let own = parsed(own).map_err(|reason| unreadable(name, reason))?;
+    Ok(Box::new(PlusTp::new(host, seed, &own)?))
 }

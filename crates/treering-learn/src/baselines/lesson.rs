@@ -180,7 +180,7 @@ impl Turn {
     /// Adds the gradient of the cross entropy on this step's rows; returns the loss.
     pub fn add_loss(&self, session: &mut Session<'_, '_>, gradient: &mut Gradient<f32>) -> f64 {
         session.add_gradient(0, gradient, |logits, slopes| {
-            self.loss(&self.weights).add(logits, self.outputs, slopes)
+            self.loss(&self.weights).add(logits, slopes)
         })
     }
 
@@ -197,11 +197,9 @@ impl Turn {
             ..self.loss(weights)
         };
         let loss = session.add_gradient(0, gradient, |logits, slopes| {
-            self.loss(own).add(logits, self.outputs, slopes)
+            self.loss(own).add(logits, slopes)
         });
-        loss + session.add_gradient(1, gradient, |logits, slopes| {
-            replayed.add(logits, self.outputs, slopes)
-        })
+        loss + session.add_gradient(1, gradient, |logits, slopes| replayed.add(logits, slopes))
     }
 
     /// The cross entropy of this step's rows, with weights of one's own.

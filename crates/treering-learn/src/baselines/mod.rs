@@ -136,7 +136,7 @@ impl<S: Strategy> Baseline<S> {
         let network = self
             .network
             .get_or_insert_with(|| self.training.network_from(task, self.strategy.start(), 0));
-        network.grow(columns.end);
+        network.grow(columns.end.max(self.training.outputs));
         let mut lesson = Lesson::new(task, columns, self.seen.tasks() - 1, &self.training);
         lesson.progress = progress;
         let Beside { sources, springs } = self.strategy.before(&lesson, network)?;

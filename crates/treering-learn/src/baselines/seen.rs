@@ -74,15 +74,17 @@ impl Seen {
         }
     }
 
-    /// Turns rows of scores, one for each class seen, into answers: the class of the largest score among all, or among those of the task
+    /// Turns rows of scores, of which the first are those of the classes seen, into answers: the class of the largest score among all, or among those of the task
     /// that the query names.
     ///
     /// # Errors
     /// Scores that are not finite.
     pub fn answers(&self, query: &Query, logits: &[f32]) -> Result<Vec<Answer>, LearnError> {
-        let rows = logits.chunks(self.classes().max(1)).zip(&query.nodes);
+        let outputs = (logits.len() / query.nodes.len().max(1)).max(1);
+        let rows = logits.chunks(outputs).zip(&query.nodes);
         rows.enumerate()
             .map(|(at, (row, node))| {
+                let row = &row[..self.classes()];
                 if row.iter().any(|score| !score.is_finite()) {
                     return Err(LearnError::TooLarge(node.0));
                 }

@@ -27,6 +27,9 @@ pub struct Training {
     pub batch: usize,
     /// Weigh classes equally in the loss, as the metric does.
     pub balanced: bool,
+    /// Outputs that are there from the start, as the benchmark has one for every class of the data set. Without, an output is drawn when
+    /// its class arrives, because a stream does not know its end.
+    pub outputs: usize,
 }
 
 impl Default for Training {
@@ -40,6 +43,7 @@ impl Default for Training {
             decay: 5e-4,
             batch: 0,
             balanced: true,
+            outputs: 0,
         }
     }
 }
@@ -58,8 +62,24 @@ impl Training {
             0..=1_000_000,
             "between 0 and 1000000",
         )?;
+        count(
+            "outputs",
+            self.outputs,
+            0..=1_000_000,
+            "between 0 and 1000000",
+        )?;
         range("rate", self.rate, 1e-12, 1e3, "above 0 and at most 1000")?;
         range("decay", self.decay, 0.0, 1e3, "between 0 and 1000")
+    }
+
+    /// As [`Training::check`], for learners with a network for every task.
+    ///
+    /// # Errors
+    /// The first parameter that is outside its range.
+    pub fn check_networks_of_tasks(&self) -> Result<(), LearnError> {
+        let allowed = "0: every task has a network of its own, with its own outputs";
+        count("outputs", self.outputs, 0..=0, allowed)?;
+        self.check()
     }
 
     /// A network for features as wide as a task's; `number` keeps several of one seed apart.

@@ -35,7 +35,7 @@ fn labels() -> Vec<u32> {
 }
 
 fn loss<T: Number>(logits: &[T], slopes: &mut [T]) -> f64 {
-    let (labels, outputs) = (labels(), 4);
+    let labels = labels();
     let weights = row_weights(&labels, true, 1.0);
     let loss = CrossEntropy {
         labels: &labels,
@@ -43,7 +43,7 @@ fn loss<T: Number>(logits: &[T], slopes: &mut [T]) -> f64 {
         columns: 3,
         shift: None,
     };
-    loss.add(logits, outputs, slopes)
+    loss.add(logits, slopes)
 }
 
 fn gradient<T: Number>(network: &Classifier<T>, graph: &Graph) -> (f64, Gradient<T>) {

@@ -16,8 +16,9 @@ pub struct CrossEntropy<'a, T> {
 }
 
 impl<T: Number> CrossEntropy<'_, T> {
-    /// Adds the gradient by `logits`, rows of `outputs`, to `slopes`; returns the loss.
-    pub fn add(&self, logits: &[T], outputs: usize, slopes: &mut [T]) -> f64 {
+    /// Adds the gradient by `logits`, a row for every label, to `slopes`; returns the loss.
+    pub fn add(&self, logits: &[T], slopes: &mut [T]) -> f64 {
+        let outputs = (logits.len() / self.labels.len().max(1)).max(1);
         let mut scores = vec![T::ZERO; self.columns];
         let mut loss = 0.0;
         let rows = logits.chunks(outputs).zip(slopes.chunks_mut(outputs));
@@ -86,12 +87,12 @@ mod tests {
             shift: Some(&shift),
         };
         let mut slopes = [0.0; 8];
-        loss.add(&logits, 4, &mut slopes);
+        loss.add(&logits, &mut slopes);
         for at in 0..8 {
             let moved = |by: f64| {
                 let mut logits = logits;
                 logits[at] += by;
-                loss.add(&logits, 4, &mut [0.0; 8])
+                loss.add(&logits, &mut [0.0; 8])
             };
             let right = (moved(1e-5) - moved(-1e-5)) / 2e-5;
             assert!(

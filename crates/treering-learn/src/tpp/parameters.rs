@@ -89,7 +89,7 @@ impl Default for TppParameters {
 }
 
 impl TppParameters {
-    /// Refuses what cannot work.
+    /// Refuses what cannot work. Errors name the flag and, where it is another, the key.
     ///
     /// # Errors
     /// The first parameter that is outside its range.
@@ -106,30 +106,39 @@ impl TppParameters {
             "between 0 and 1000000",
         )?;
         count(
-            "pretrain-epochs",
+            "pretrain-epochs (contrastive.epochs)",
             c.epochs,
             0..=1_000_000,
             "between 0 and 1000000",
         )?;
         count(
-            "contrast-budget",
+            "contrast-budget (contrastive.budget)",
             c.budget,
             2..=1_000_000,
             "between 2 and 1000000",
         )?;
-        share("edge-removal", c.edge_removal)?;
-        share("attribute-masking", c.attribute_masking)?;
+        share("edge-removal (contrastive.edge-removal)", c.edge_removal)?;
+        share(
+            "attribute-masking (contrastive.attribute-masking)",
+            c.attribute_masking,
+        )?;
         range(
-            "temperature",
+            "temperature (contrastive.temperature)",
             c.temperature,
             0.02,
             1e6,
             "between 0.02 and 1000000",
         )?;
-        for (name, value) in [("rate", self.adam.rate), ("pretrain-rate", c.adam.rate)] {
+        for (name, value) in [
+            ("rate (adam.rate)", self.adam.rate),
+            ("pretrain-rate (contrastive.adam.rate)", c.adam.rate),
+        ] {
             range(name, value, 1e-12, 1e3, "above 0 and at most 1000")?;
         }
-        for (name, value) in [("decay", self.adam.decay), ("pretrain-decay", c.adam.decay)] {
+        for (name, value) in [
+            ("decay (adam.decay)", self.adam.decay),
+            ("pretrain-decay (contrastive.adam.decay)", c.adam.decay),
+        ] {
             range(name, value, 0.0, 1e3, "between 0 and 1000")?;
         }
         Ok(())

@@ -69,8 +69,13 @@ impl Default for Parameters {
 impl Parameters {
     fn check(&self) -> Result<(), LearnError> {
         let many = 0..=10_000_000;
-        count("budget", self.budget, 1..=1_000_000, "from 1 on")?;
-        count("encoders", self.encoders, many, "at most 10000000")?;
+        count(
+            "budget",
+            self.budget,
+            1..=1_000_000,
+            "between 1 and 1000000",
+        )?;
+        count("encoders", self.encoders, many, "between 0 and 10000000")?;
         count("width", self.width, 1..=65536, "between 1 and 65536")?;
         range(
             "condense-rate",
@@ -145,9 +150,8 @@ impl Strategy for Cat {
                 columns: turn.outputs,
                 shift: None,
             };
-            total += session.add_gradient(at + 1, gradient, |logits, slopes| {
-                loss.add(logits, turn.outputs, slopes)
-            });
+            total +=
+                session.add_gradient(at + 1, gradient, |logits, slopes| loss.add(logits, slopes));
         }
         total
     }

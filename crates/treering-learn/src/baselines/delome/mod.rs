@@ -85,9 +85,14 @@ impl Default for Parameters {
 
 impl Parameters {
     fn check(&self) -> Result<(), LearnError> {
-        count("budget", self.budget, 1..=1_000_000, "from 1 on")?;
+        count(
+            "budget",
+            self.budget,
+            1..=1_000_000,
+            "between 1 and 1000000",
+        )?;
         let many = 0..=10_000_000;
-        count("networks", self.networks, many, "at most 10000000")?;
+        count("networks", self.networks, many, "between 0 and 10000000")?;
         range("tau", self.tau, 0.0, 100.0, "between 0 and 100")?;
         range(
             "condense-rate",
@@ -174,9 +179,7 @@ impl Strategy for Delome {
                 columns: outputs,
                 shift: self.shifts.as_deref(),
             };
-            total += session.add_gradient(at, gradient, |logits, slopes| {
-                loss.add(logits, outputs, slopes)
-            });
+            total += session.add_gradient(at, gradient, |logits, slopes| loss.add(logits, slopes));
         }
         total
     }

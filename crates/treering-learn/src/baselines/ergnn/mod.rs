@@ -83,7 +83,12 @@ impl Choice {
     /// # Errors
     /// The first parameter that is outside its range.
     pub(super) fn check(&self) -> Result<(), LearnError> {
-        count("budget", self.budget, 1..=usize::MAX, "at least 1")?;
+        count(
+            "budget",
+            self.budget,
+            1..=1_000_000_000,
+            "between 1 and 1000000000",
+        )?;
         range("distance", self.distance, 0.0, f64::MAX, "0 or more")
     }
 }

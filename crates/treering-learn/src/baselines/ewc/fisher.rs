@@ -40,15 +40,15 @@ impl Fisher {
             Fisher::PerRowSampled => drawn(session, lesson),
             _ => lesson.labels.clone(),
         };
-        let (outputs, rows) = (session.outputs(), labels.len());
+        let rows = labels.len();
         let loss = CrossEntropy {
             labels: &labels,
             weights: &vec![1.0; rows],
-            columns: outputs,
+            columns: lesson.columns.end,
             shift: None,
         };
         let ready = session.add_row_by_row(0, &mut gradient, square, |logits, slopes| {
-            loss.add(logits, outputs, slopes)
+            loss.add(logits, slopes)
         });
         debug_assert!(ready, "the rows were worked out above");
         Importance::of(session, &gradient, |sum| sum / rows as f64)
@@ -66,6 +66,7 @@ fn drawn(session: &mut Session<'_, '_>, lesson: &Lesson<'_>) -> Vec<u32> {
     let mut rows = session.logits(0);
     rows.chunks_mut(outputs)
         .map(|row| {
+            let row = &mut row[..lesson.columns.end];
             softmax(row);
             class_at(row, random.random::<f32>())
         })

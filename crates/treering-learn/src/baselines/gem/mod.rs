@@ -62,7 +62,7 @@ pub struct Gem {
 
 impl Gem {
     fn old_gradients(&mut self, session: &mut Session<'_, '_>) {
-        let (outputs, width) = (session.outputs(), session.width());
+        let width = session.width();
         for at in self.gradients.len()..self.memory.len() {
             self.gradients.push(Own {
                 places: session.places(at + 1),
@@ -75,7 +75,7 @@ impl Gem {
         }
         for (at, (kept, own)) in self.memory.iter().zip(&mut self.gradients).enumerate() {
             session.own_gradient(at + 1, &mut own.slopes, |logits, slopes| {
-                kept.loss().add(logits, outputs, slopes)
+                kept.loss().add(logits, slopes)
             });
         }
     }

@@ -55,7 +55,7 @@ impl Joint {
         };
         let training = &self.parameters.training;
         let mut network = training.network(first, 0);
-        network.grow(self.seen.classes());
+        network.grow(self.seen.classes().max(training.outputs));
         let lesson = |(at, task)| Lesson::new(task, self.seen.columns(at), at, training);
         let lessons: Vec<Lesson<'_>> = self.tasks.iter().enumerate().map(lesson).collect();
         let weights: Vec<Vec<f32>> = lessons
@@ -64,14 +64,13 @@ impl Joint {
             .collect();
         let sources = lessons.iter().map(Lesson::rows).collect();
         let mut session = Session::new(&mut network, sources, None);
-        let outputs = session.outputs();
         let mut gradient = session.no_gradient();
         progress.begin("learning all tasks together", training.epochs as u64);
         for _ in 0..training.epochs {
             gradient.clear();
             for (at, (lesson, weights)) in lessons.iter().zip(&weights).enumerate() {
                 session.add_gradient(at, &mut gradient, |logits, slopes| {
-                    self.loss(lesson, weights, logits, slopes, outputs)
+                    self.loss(lesson, weights, logits, slopes)
                 });
             }
             session.step(&mut gradient);
@@ -96,8 +95,8 @@ impl Joint {
         weights: &[f32],
         logits: &[f32],
         slopes: &mut [f32],
-        outputs: usize,
     ) -> f64 {
+        let outputs = self.seen.classes();
         // Classes of other tasks are shifted out of the competition.
         let shift: Option<Vec<f32>> = self.parameters.task_loss.then(|| {
             let own = |output: usize| lesson.columns.contains(&output);
@@ -111,7 +110,7 @@ impl Joint {
             columns: outputs,
             shift: shift.as_deref(),
         }
-        .add(logits, outputs, slopes)
+        .add(logits, slopes)
     }
 }
 

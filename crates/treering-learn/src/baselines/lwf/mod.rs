@@ -92,7 +92,7 @@ impl Strategy for Lwf {
     ) -> f64 {
         let outputs = session.outputs();
         session.add_gradient(0, gradient, |logits, slopes| {
-            let loss = turn.loss(&turn.weights).add(logits, outputs, slopes);
+            let loss = turn.loss(&turn.weights).add(logits, slopes);
             let kept = |&columns: &usize| {
                 let distillation = Distillation {
                     old: &self.old,

@@ -48,31 +48,42 @@ pub struct Mas {
 
 impl Mas {
     fn task_importance(&self, session: &mut Session<'_, '_>, lesson: &Lesson<'_>) -> Importance {
-        let (rows, outputs) = (lesson.labels.len(), session.outputs());
+        let (rows, columns) = (lesson.labels.len(), lesson.columns.end);
         let mut gradient = session.no_gradient();
         if !self.original {
             session.add_gradient(0, &mut gradient, |logits, slopes| {
-                add_squares(logits, 1.0 / (rows * outputs) as f64, slopes)
+                let weight = 1.0 / (rows * columns) as f64;
+                add_squares(logits, rows, columns, weight, slopes)
             });
             return Importance::of(session, &gradient, |slope| slope * slope);
         }
         session.replace(0, Source::rows_of(&lesson.kept_rows()));
         let ready = session.add_row_by_row(0, &mut gradient, f32::abs, |logits, slopes| {
-            add_squares(logits, 1.0, slopes)
+            add_squares(logits, rows, columns, 1.0, slopes)
         });
         debug_assert!(ready, "the rows were worked out above");
         Importance::of(session, &gradient, |sum| sum / rows as f64)
     }
 }
 
-/// weight x the sum of squares of all logits, and its slopes by them.
-fn add_squares<T: Number>(logits: &[T], weight: f64, slopes: &mut [T]) -> f64 {
+/// weight x the sum of squares of the first columns of all rows of logits, and its slopes by them.
+fn add_squares<T: Number>(
+    logits: &[T],
+    rows: usize,
+    columns: usize,
+    weight: f64,
+    slopes: &mut [T],
+) -> f64 {
+    let outputs = logits.len() / rows;
     let factor = T::from_f64(2.0 * weight);
-    for (slope, &logit) in slopes.iter_mut().zip(logits) {
-        *slope += factor * logit;
+    let mut sum = 0.0;
+    for (logits, slopes) in logits.chunks(outputs).zip(slopes.chunks_mut(outputs)) {
+        for (slope, &logit) in slopes.iter_mut().zip(&logits[..columns]) {
+            *slope += factor * logit;
+            sum += logit.to_f64() * logit.to_f64();
+        }
     }
-    let square = |logit: &T| logit.to_f64() * logit.to_f64();
-    weight * logits.iter().map(square).sum::<f64>()
+    weight * sum
 }
 
 impl Strategy for Mas {

@@ -78,16 +78,18 @@ fn importance_is_the_mean_over_all_rows_seen() {
 
 #[test]
 fn slopes_of_squares_are_those_of_finite_differences() {
-    let logits = [0.3, -1.2, 2.0f64];
-    let mut slopes = [1.0; 3];
-    add_squares(&logits, 0.4, &mut slopes);
-    for at in 0..3 {
+    // Two rows of three, of which the last column does not count.
+    let logits = [0.3, -1.2, 2.0, 0.7, 0.1, -9.0f64];
+    let mut slopes = [1.0; 6];
+    add_squares(&logits, 2, 2, 0.4, &mut slopes);
+    for at in 0..6 {
         let moved = |by: f64| {
             let mut logits = logits;
             logits[at] += by;
-            add_squares(&logits, 0.4, &mut [0.0; 3])
+            add_squares(&logits, 2, 2, 0.4, &mut [0.0; 6])
         };
         let right = (moved(1e-5) - moved(-1e-5)) / 2e-5;
         assert!((slopes[at] - 1.0 - right).abs() < 1e-9);
     }
+    assert_eq!((slopes[2], slopes[5]), (1.0, 1.0));
 }

@@ -78,7 +78,7 @@ pub struct Oodcil {
 /// # Errors
 /// A parameter outside its range.
 pub fn learner(parameters: Parameters) -> Result<Oodcil, LearnError> {
-    parameters.training.check()?;
+    parameters.training.check_networks_of_tasks()?;
     parameters.choice.check()?;
     parameters.corruption.check()?;
     Ok(Oodcil {
@@ -188,7 +188,7 @@ fn train(
             let mut gradient = session.no_gradient();
             for (source, loss) in [&mine, &not_mine].into_iter().enumerate() {
                 session.add_gradient(source, &mut gradient, |logits, slopes| {
-                    loss.add(logits, outputs, slopes)
+                    loss.add(logits, slopes)
                 });
             }
             session.step(&mut gradient);

@@ -55,7 +55,18 @@ impl<N: Neighbours> Centres<N> {
     /// # Errors
     /// A parameter outside its range.
     pub fn new(memory: Memory, neighbours: N) -> Result<Self, LearnError> {
-        count("budget", memory.budget, 1..=usize::MAX, "at least 1")?;
+        count(
+            "budget",
+            memory.budget,
+            1..=1_000_000_000,
+            "between 1 and 1000000000",
+        )?;
+        count(
+            "neighbours",
+            memory.neighbours,
+            0..=1_000_000,
+            "between 0 and 1000000",
+        )?;
         Ok(Centres {
             memory,
             neighbours,

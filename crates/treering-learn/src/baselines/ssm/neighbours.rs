@@ -85,9 +85,9 @@ impl Neighbours for Uniform {
             if into.is_empty() {
                 break;
             }
-            frontier = (0..centres.len().saturating_mul(each))
-                .map(|_| into[random.random_range(0..into.len())])
-                .collect();
+            let draws = centres.len().saturating_mul(each);
+            let drawn = |_| into[random.random_range(0..into.len())];
+            frontier = (0..draws).map(drawn).collect();
             retained.extend(frontier.iter().copied());
         }
         retained.into_nodes()

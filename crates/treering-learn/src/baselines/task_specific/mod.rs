@@ -61,7 +61,7 @@ pub struct TaskSpecific {
 /// A parameter outside its range.
 pub fn learner(parameters: Parameters) -> Result<TaskSpecific, LearnError> {
     let Parameters { training, tp } = parameters;
-    training.check()?;
+    training.check_networks_of_tasks()?;
     count(
         "tp-smoothing",
         tp.tp_smoothing,

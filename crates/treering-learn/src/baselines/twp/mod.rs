@@ -65,8 +65,23 @@ impl Twp {
             false => session.no_gradient(),
         };
         let (arcs, outputs) = (lesson.task.graph().arcs(), session.outputs());
-        session.add_gradient(1, &mut topology, |logits, slopes| {
-            self.parameters.form.add(arcs, logits, outputs, slopes)
+        let form = self.parameters.form;
+        session.add_gradient(1, &mut topology, |logits, slopes| match form {
+            // Outputs of classes to come, where there are any, take part as in the published code.
+            Form::AsCoded => form.add(arcs, logits, outputs, slopes),
+            Form::AsIntended => {
+                let seen = lesson.columns.end;
+                let logits = logits.chunks(outputs).flat_map(|row| &row[..seen]);
+                let logits: Vec<f32> = logits.copied().collect();
+                let mut by_seen = vec![0.0; logits.len()];
+                let value = form.add(arcs, &logits, seen, &mut by_seen);
+                for (row, from) in slopes.chunks_mut(outputs).zip(by_seen.chunks(seen)) {
+                    row.iter_mut()
+                        .zip(from)
+                        .for_each(|(slope, &by)| *slope += by);
+                }
+                value
+            }
         });
         let square = |slope: f64| slope * slope;
         let mut importance = Importance::of(session, &loss, square);
