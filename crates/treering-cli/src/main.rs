@@ -1,11 +1,14 @@
 //! The `treering` command. Thin: flags in, calls to the crates below, words and files out.
 
+// First, because the others use its macro.
+#[macro_use]
+mod output;
+
 mod bench;
 mod data;
 mod extras;
 mod failure;
 mod model;
-mod output;
 mod plan;
 mod progress;
 mod source;

@@ -37,6 +37,19 @@ impl Output {
     }
 }
 
+/// Says a line on standard error, as `eprintln!` does; but where nobody listens, the work goes on.
+macro_rules! tell {
+    ($($part:tt)*) => {
+        crate::output::tell_line(format!($($part)*))
+    };
+}
+
+pub(crate) fn tell_line(mut line: String) {
+    line.push('\n');
+    // A reader that has gone or a full disk is no reason to stop: results are written elsewhere.
+    let _ = io::stderr().lock().write_all(line.as_bytes());
+}
+
 /// A table without lines, so that it pipes well.
 pub(crate) fn table(header: &[&str], right: &[usize]) -> Table {
     let mut table = Table::new();

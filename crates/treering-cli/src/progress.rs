@@ -90,8 +90,8 @@ impl Progress for Lines {
         }
         phase.told = Some(Instant::now());
         match phase.total {
-            0 => eprintln!("{} ...", phase.what),
-            total => eprintln!("{}: {} %", phase.what, phase.done * 100 / total),
+            0 => tell!("{} ...", phase.what),
+            total => tell!("{}: {} %", phase.what, phase.done * 100 / total),
         }
     }
 

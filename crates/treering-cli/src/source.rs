@@ -167,14 +167,9 @@ impl Source {
         if !global.quiet {
             if path.exists() && Recipe::preset(named.unwrap_or_default()).is_some() {
                 let name = path.display();
-                eprintln!(
-                    "note: {name} is also the name of built-in data; what lies here was taken"
-                );
+                tell!("note: {name} is also the name of built-in data; what lies here was taken");
             }
-            loaded
-                .notes
-                .iter()
-                .for_each(|note| eprintln!("note: {note}"));
+            loaded.notes.iter().for_each(|note| tell!("note: {note}"));
         }
         Ok(loaded)
     }

@@ -99,7 +99,7 @@ pub(crate) fn run(args: &Convert, global: &Global) -> Result<(), Failure> {
     )?;
     if !global.quiet {
         let graph = &loaded.graph;
-        eprintln!(
+        tell!(
             "wrote {} ({} nodes, {} arcs)",
             args.out.display(),
             graph.nodes(),

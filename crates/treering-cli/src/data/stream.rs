@@ -82,7 +82,7 @@ pub(crate) fn run(args: &Stream, global: &Global, output: &Output) -> Result<(),
             &context(global, &*listener),
         )?;
         if !global.quiet {
-            eprintln!("wrote {} ({} tasks)", folder.display(), plan.tasks.len());
+            tell!("wrote {} ({} tasks)", folder.display(), plan.tasks.len());
         }
     }
     match args.json {

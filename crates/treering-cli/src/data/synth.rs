@@ -161,7 +161,7 @@ pub(crate) fn run(args: &Synth, global: &Global, output: &Output) -> Result<(), 
     write(&graph, out, format, args.force, &context)?;
     if !global.quiet {
         let (nodes, arcs) = (graph.nodes(), graph.arcs().len());
-        eprintln!(
+        tell!(
             "wrote {} (synthetic: {nodes} nodes, {arcs} arcs)",
             out.display()
         );

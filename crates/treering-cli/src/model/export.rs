@@ -46,7 +46,7 @@ pub(crate) fn run(args: &Export, global: &Global) -> Result<(), Failure> {
         std::fs::write(partial, &bytes).map_err(|error| Fault::from_io(error).at(partial))
     })?;
     if !global.quiet {
-        eprintln!("wrote {} ({} tensors)", args.out.display(), tensors.len());
+        tell!("wrote {} ({} tensors)", args.out.display(), tensors.len());
     }
     Ok(())
 }

@@ -171,16 +171,16 @@ fn announce(parameters: &TppParameters, training: &Training, graphs: &[Graph], e
     for graph in graphs.iter().take(1) {
         if graph.origin().synthetic.is_some() {
             let name = shortened(&graph.origin().name);
-            eprintln!("note: {name} is SYNTHETIC data");
+            tell!("note: {name} is SYNTHETIC data");
         }
         if !exists {
             let contrast = contrast(parameters, graph.nodes());
-            eprintln!("the first task trains the backbone; contrast: {contrast}");
+            tell!("the first task trains the backbone; contrast: {contrast}");
         }
     }
     let is_first = |ring: &RingEntry| ring.facts[super::training::TRAINED_BACKBONE] == true;
     if training.replaced().is_some_and(is_first) {
-        eprintln!(
+        tell!(
             "note: this task trained the backbone. The backbone stays as it is, since every other ring stands on it; the task gets a prompt \
              like the others"
         );

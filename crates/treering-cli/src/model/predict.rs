@@ -80,7 +80,7 @@ pub(crate) fn run(args: &Predict, global: &Global, output: &Output) -> Result<()
         Some(path) => {
             result.write(path, format, args.force)?;
             if !global.quiet {
-                eprintln!("wrote {} ({} nodes)", path.display(), answers.len());
+                tell!("wrote {} ({} nodes)", path.display(), answers.len());
             }
             Ok(())
         }

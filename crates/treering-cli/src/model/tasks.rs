@@ -53,7 +53,7 @@ impl Wanted<'_> {
                 let per_task = self.classes_per_task.unwrap_or(1);
                 let plan = Stream::plan(&graph, &self.plan.options(per_task, self.seed))?;
                 for dropped in plan.dropped.iter().filter(|_| !global.quiet) {
-                    eprintln!(
+                    tell!(
                         "note: class {} is in no task: {}",
                         shortened(&dropped.class),
                         dropped.reason.explain()
