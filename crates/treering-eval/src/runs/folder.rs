@@ -1,5 +1,6 @@
-//! The folder that runs are kept in: `runs/<hash>.json`, and `results.jsonl` made from them.
+//! The folder that runs are kept in: `runs/<hash>.json`, `grids/<hash>.json`, and `results.jsonl` made from them.
 
+use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -7,8 +8,9 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use treering_data::{DataError, Fault, replace};
 
+use super::place::{GRIDS, LOCK, RESULTS, RUNS, look};
 use super::record::FORMAT;
-use super::{Record, RunSpec, line};
+use super::{FolderError, GridRecord, Record, RunSpec, line};
 
 /// Run files of one bench. Only one process at a time works in a folder.
 #[derive(Debug)]
@@ -16,30 +18,6 @@ pub struct Folder {
     path: PathBuf,
     // Held for as long as the folder is in use; the system lets go of it whatever ends the process.
     _lock: File,
-}
-
-/// What cannot be done with a folder of runs.
-#[derive(Debug, thiserror::Error)]
-pub enum FolderError {
-    /// Somebody is at work there.
-    #[error(
-        "{0}: another bench is at work in this folder; wait for it, or name another with --out"
-    )]
-    Busy(PathBuf),
-    /// Files of a version to come, or gone.
-    #[error(
-        "{file}: this run file has format {found}, and this program writes format {FORMAT}; name another folder with --out, or use the \
-         program that wrote it"
-    )]
-    Version {
-        /// Which.
-        file: PathBuf,
-        /// Its format.
-        found: Value,
-    },
-    /// The system said no.
-    #[error(transparent)]
-    Data(#[from] DataError),
 }
 
 /// What is there of a run.
@@ -53,17 +31,24 @@ pub enum Found {
     Damaged(String),
 }
 
-const RUNS: &str = "runs";
-
 impl Folder {
+    /// Sees whether a folder can hold runs, and changes nothing.
+    ///
+    /// # Errors
+    /// It is a file, or holds files of something else.
+    pub fn check(path: &Path) -> Result<(), FolderError> {
+        look(path)
+    }
+
     /// Takes a folder for oneself; makes it if it is not there, and removes what a killed process left half written.
     ///
     /// # Errors
-    /// Somebody else has it; the system refuses.
+    /// Somebody else has it; it holds files of something else; the system refuses.
     pub fn open(path: &Path) -> Result<Self, FolderError> {
-        let runs = path.join(RUNS);
+        Folder::check(path)?;
+        let (runs, grids) = (path.join(RUNS), path.join(GRIDS));
         fs::create_dir_all(&runs).map_err(at(&runs))?;
-        let name = path.join("lock");
+        let name = path.join(LOCK);
         let lock = OpenOptions::new()
             .write(true)
             .create(true)
@@ -73,9 +58,9 @@ impl Folder {
         match lock.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Err(FolderError::Busy(path.to_owned())),
-            Err(TryLockError::Error(error)) => return Err(at(&name)(error).into()),
+            Err(TryLockError::Error(error)) => return Err(at(&name)(error)),
         }
-        for folder in [path, &runs] {
+        for folder in [path, &runs, &grids] {
             for name in names(folder)?.iter().filter(|name| is_partial(name)) {
                 let _ = fs::remove_file(folder.join(name));
             }
@@ -101,39 +86,11 @@ impl Folder {
     /// # Errors
     /// A file of another format; the system refuses.
     pub fn find(&self, spec: &RunSpec) -> Result<Found, FolderError> {
-        let found = self.read(&self.file(spec))?;
+        let found = read(&self.file(spec))?;
         Ok(match found {
-            Found::Record(record) if record.spec != *spec => {
-                Found::Damaged("it is about another run than its name says".into())
-            }
+            Found::Record(record) if record.spec != *spec => Found::Damaged(ANOTHER.into()),
             found => found,
         })
-    }
-
-    fn read(&self, file: &Path) -> Result<Found, FolderError> {
-        let bytes = match fs::read(file) {
-            Ok(bytes) => bytes,
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Found::Missing),
-            Err(error) => return Err(at(file)(error).into()),
-        };
-        let damaged = |error: serde_json::Error| Ok(Found::Damaged(error.to_string()));
-        let value: Value = match serde_json::from_slice(&bytes) {
-            Ok(value) => value,
-            Err(error) => return damaged(error),
-        };
-        match value.get("format") {
-            Some(format) if *format != FORMAT => {
-                return Err(FolderError::Version {
-                    file: file.to_owned(),
-                    found: format.clone(),
-                });
-            }
-            _ => {}
-        }
-        match serde_json::from_value::<Record>(value) {
-            Ok(record) => Ok(Found::Record(Box::new(record))),
-            Err(error) => damaged(error),
-        }
     }
 
     /// Puts a run's file in place, in one step.
@@ -145,35 +102,75 @@ impl Folder {
         put(&self.file(&record.spec), &text)
     }
 
-    /// Every run that is there, in the order of their hashes. Files of no use are left out.
+    /// Puts a search's file in place, in one step.
+    ///
+    /// # Errors
+    /// The system refuses.
+    pub fn store_grid(&self, grid: &GridRecord) -> Result<(), FolderError> {
+        let folder = self.path.join(GRIDS);
+        fs::create_dir_all(&folder).map_err(at(&folder))?;
+        let text = serde_json::to_string_pretty(grid).unwrap_or_default() + "\n";
+        put(&folder.join(grid.file_name()), &text)
+    }
+
+    /// Every search that is there, in the order of their hashes. Files of no use are left out; the search writes them again.
+    ///
+    /// # Errors
+    /// The system refuses.
+    pub fn grids(&self) -> Result<Vec<GridRecord>, FolderError> {
+        let folder = self.path.join(GRIDS);
+        let mut all = Vec::new();
+        for name in names(&folder)? {
+            let bytes = fs::read(folder.join(&name)).map_err(at(&folder.join(&name)))?;
+            let grid = serde_json::from_slice::<GridRecord>(&bytes).ok();
+            all.extend(grid.filter(|grid| grid.file_name() == name));
+        }
+        all.sort_by_key(GridRecord::hash);
+        Ok(all)
+    }
+
+    /// Every run that is there, in the order of their hashes; and the files of no use, with the reason.
     ///
     /// # Errors
     /// A file of another format; the system refuses.
-    pub fn records(&self) -> Result<Vec<Record>, FolderError> {
+    pub fn records(&self) -> Result<(Vec<Record>, Vec<String>), FolderError> {
         let runs = self.path.join(RUNS);
-        let mut all = Vec::new();
+        let (mut all, mut odd) = (Vec::new(), Vec::new());
         for name in names(&runs)?.iter().filter(|name| !is_partial(name)) {
-            if let Found::Record(record) = self.read(&runs.join(name))?
-                && record.spec.file_name() == *name
-            {
-                all.push((record.spec.hash(), *record));
+            let file = runs.join(name);
+            match read(&file)? {
+                Found::Record(record) if record.spec.file_name() == *name => {
+                    all.push((record.spec.hash(), *record));
+                }
+                Found::Record(_) => odd.push(format!("{}: {ANOTHER}", file.display())),
+                Found::Damaged(why) => odd.push(format!("{}: {why}", file.display())),
+                Found::Missing => {}
             }
         }
         all.sort_by(|a, b| a.0.cmp(&b.0));
-        Ok(all.into_iter().map(|(_, record)| record).collect())
+        Ok((all.into_iter().map(|(_, record)| record).collect(), odd))
     }
 
-    /// Writes `results.jsonl` from the run files: a line a run, in the order of their hashes.
+    /// Writes `results.jsonl` from the run files: a line a run, in the order of their hashes. Names the files of no use, with the reason.
     ///
     /// # Errors
     /// A file of another format; the system refuses.
-    pub fn write_results(&self) -> Result<(), FolderError> {
-        let lines = self.records()?;
-        let text: String = lines
-            .iter()
-            .map(|record| format!("{}\n", line(record)))
-            .collect();
-        self.write("results.jsonl", &text)
+    pub fn write_results(&self) -> Result<Vec<String>, FolderError> {
+        let mut chosen: HashMap<String, Vec<String>> = HashMap::new();
+        for grid in self.grids()? {
+            for run in &grid.test_runs {
+                chosen.entry(run.clone()).or_default().push(grid.hash());
+            }
+        }
+        let (records, odd) = self.records()?;
+        let mut text = String::new();
+        for record in &records {
+            let by = chosen.get(&record.spec.hash());
+            let line = line(record, by.map_or(&[], Vec::as_slice));
+            text.push_str(&format!("{line}\n"));
+        }
+        self.write(RESULTS, &text)?;
+        Ok(odd)
     }
 
     /// Puts another file into the folder, in one step.
@@ -185,24 +182,78 @@ impl Folder {
     }
 }
 
+const ANOTHER: &str = "it is about another run than its name says";
+
+/// Reads a run file. What is wrong with it is told in words of its user, not of its format.
+fn read(file: &Path) -> Result<Found, FolderError> {
+    let bytes = match fs::read(file) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Found::Missing),
+        Err(error) => return Err(at(file)(error)),
+    };
+    let damaged = |why: &str| Ok(Found::Damaged(why.to_owned()));
+    let Ok(value) = serde_json::from_slice::<Value>(&bytes) else {
+        return damaged("it is cut short, or no JSON");
+    };
+    match value.get("format") {
+        Some(format) if *format != FORMAT => {
+            return Err(FolderError::Version {
+                file: file.to_owned(),
+                found: format.clone(),
+            });
+        }
+        _ => {}
+    }
+    let Ok(record) = serde_json::from_value::<Record>(value) else {
+        return damaged("it does not have what a run file has");
+    };
+    match record.contradiction() {
+        Some(why) => damaged(why),
+        None => Ok(Found::Record(Box::new(record))),
+    }
+}
+
 fn put(file: &Path, text: &str) -> Result<(), FolderError> {
-    Ok(replace(file, true, |partial| {
-        fs::write(partial, text).map_err(at(partial))
-    })?)
+    let mut failed = None;
+    let done = replace(file, true, |partial| {
+        fs::write(partial, text).map_err(|error| {
+            let kind = error.kind();
+            failed = Some(error);
+            Fault::Io(kind.into()).at(partial)
+        })
+    });
+    done.map_err(|error| at(file)(failed.unwrap_or_else(|| system(error))))
 }
 
-fn at(file: &Path) -> impl Fn(io::Error) -> DataError {
-    move |error| Fault::from_io(error).at(file)
+/// What the system said, out of an error that speaks of data sets.
+fn system(error: DataError) -> io::Error {
+    match *error.fault {
+        Fault::Io(error) => error,
+        Fault::NotFound => ErrorKind::NotFound.into(),
+        _ => io::Error::other("it cannot be written"),
+    }
 }
 
-fn names(folder: &Path) -> Result<Vec<String>, FolderError> {
-    let entries = fs::read_dir(folder).map_err(at(folder))?;
+pub(super) fn at(path: &Path) -> impl Fn(io::Error) -> FolderError {
+    let path = path.to_owned();
+    move |error| FolderError::System {
+        path: path.clone(),
+        error,
+    }
+}
+
+/// The names in a folder; none where there is no such folder.
+pub(super) fn names(folder: &Path) -> Result<Vec<String>, FolderError> {
+    let entries = match fs::read_dir(folder) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries.map_err(at(folder))?,
+    };
     let name =
         |entry: io::Result<fs::DirEntry>| Ok(entry?.file_name().to_string_lossy().into_owned());
-    Ok(entries
+    entries
         .map(name)
         .collect::<io::Result<_>>()
-        .map_err(at(folder))?)
+        .map_err(at(folder))
 }
 
 /// Whether a name is one that [`replace`] gives to what is not complete yet.
@@ -211,76 +262,5 @@ fn is_partial(name: &str) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::spec::tests::example;
-    use super::*;
-
-    #[test]
-    fn a_run_comes_back_as_it_was_stored() {
-        let place = tempfile::tempdir().unwrap();
-        let folder = Folder::open(&place.path().join("new/bench")).unwrap();
-        let spec = example();
-        assert!(matches!(folder.find(&spec).unwrap(), Found::Missing));
-        let record = Record::failed(spec.clone(), "no luck".into());
-        folder.store(&record).unwrap();
-        let Found::Record(back) = folder.find(&spec).unwrap() else {
-            panic!("it was stored")
-        };
-        assert_eq!(*back, record);
-        assert_eq!(folder.records().unwrap(), [record]);
-    }
-
-    #[test]
-    fn a_file_that_is_cut_short_counts_as_missing() {
-        let place = tempfile::tempdir().unwrap();
-        let folder = Folder::open(place.path()).unwrap();
-        let spec = example();
-        folder
-            .store(&Record::failed(spec.clone(), "no luck".into()))
-            .unwrap();
-        let whole = fs::read(folder.file(&spec)).unwrap();
-        for length in 0..whole.len() - 2 {
-            fs::write(folder.file(&spec), &whole[..length]).unwrap();
-            assert!(
-                matches!(folder.find(&spec).unwrap(), Found::Damaged(_)),
-                "{length}"
-            );
-            assert!(folder.records().unwrap().is_empty());
-        }
-    }
-
-    #[test]
-    fn a_file_of_another_run_or_another_format_is_not_taken() {
-        let place = tempfile::tempdir().unwrap();
-        let folder = Folder::open(place.path()).unwrap();
-        let (spec, mut other) = (example(), example());
-        other.seed += 1;
-        folder
-            .store(&Record::failed(other.clone(), "no luck".into()))
-            .unwrap();
-        fs::copy(folder.file(&other), folder.file(&spec)).unwrap();
-        assert!(matches!(folder.find(&spec).unwrap(), Found::Damaged(_)));
-        assert_eq!(folder.records().unwrap().len(), 1);
-        fs::write(folder.file(&spec), r#"{"format": 99}"#).unwrap();
-        let told = folder.find(&spec).unwrap_err().to_string();
-        assert!(
-            told.contains("format 99") && told.contains("--out"),
-            "{told}"
-        );
-    }
-
-    #[test]
-    fn one_process_at_a_time_and_leftovers_go() {
-        let place = tempfile::tempdir().unwrap();
-        let folder = Folder::open(place.path()).unwrap();
-        assert!(matches!(
-            Folder::open(place.path()),
-            Err(FolderError::Busy(_))
-        ));
-        drop(folder);
-        let leftover = place.path().join("runs/.0123.json.77.partial");
-        fs::write(&leftover, "{").unwrap();
-        Folder::open(place.path()).unwrap();
-        assert!(!leftover.exists());
-    }
-}
+#[path = "folder_tests.rs"]
+mod tests;

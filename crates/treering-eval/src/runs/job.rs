@@ -9,6 +9,7 @@ use treering_learn::plus_tp::SUFFIX;
 use treering_learn::registry::{self, Settings};
 use treering_learn::{LearnError, Learner};
 
+use super::record::About;
 use super::spec::canonical;
 use super::{RunResult, RunSpec};
 use crate::{Exam, Spent, evaluate};
@@ -100,7 +101,8 @@ fn training(spec: &RunSpec) -> (String, Option<String>) {
         spec.revision,
         spec.seed,
     );
-    (canonical(&key), plugged.map(|_| canonical(&part(true))))
+    let prediction = plugged.map(|_| canonical(&(part(true), spec.tp_revision)));
+    (canonical(&key), prediction)
 }
 
 impl Job {
@@ -125,11 +127,14 @@ impl Job {
         };
         let exams: Vec<Exam> = self.specs.iter().map(exam).collect();
         let done = evaluate(&mut *learner, graph, &stream, &exams, progress)?;
-        let synthetic = graph.origin().synthetic.is_some();
+        let about = About {
+            synthetic: graph.origin().synthetic.is_some(),
+            classes: stream.tasks.iter().map(|task| task.classes.len()).sum(),
+        };
         let results = exams.iter().zip(&done.outcomes).map(|(exam, outcome)| {
             let whole: &dyn Learner = &*learner;
             let asked = whole.host().filter(|_| exam.host).unwrap_or(whole);
-            RunResult::new(outcome, asked, synthetic)
+            RunResult::new(outcome, asked, about)
         });
         Ok(Taught {
             results: results.collect(),

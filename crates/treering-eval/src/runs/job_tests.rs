@@ -19,10 +19,15 @@ fn spec(learner: &str, protocol: Protocol, changed: &[(&str, Value)]) -> RunSpec
         learner: learner.into(),
         parameters: registry::complete(learner, &changed).unwrap(),
         revision: registry::entry(learner).unwrap().revision,
+        tp_revision: tp_revision(learner),
         protocol,
         asked: Asked::Test,
         seed: 0,
     }
+}
+
+fn tp_revision(learner: &str) -> Option<u32> {
+    learner.ends_with(SUFFIX).then_some(1)
 }
 
 #[test]
@@ -91,6 +96,7 @@ fn a_run_gives_the_same_alone_and_in_company() {
         assert_eq!(alone.run(&graph, &Silent).unwrap().results[0], *result);
         assert!(result.synthetic);
         assert_eq!(result.matrix.len(), 6);
+        assert_eq!(result.classes, Some(12));
     }
     let routed: Vec<bool> = results
         .iter()

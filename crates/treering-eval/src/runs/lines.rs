@@ -6,7 +6,10 @@ use treering_data::Grouping;
 use super::{Record, RunResult};
 
 /// The run as one flat object.
-pub fn line(record: &Record) -> Value {
+///
+/// # Arguments
+/// * `chosen_by`: the hashes of the grids that chose its parameters.
+pub fn line(record: &Record, chosen_by: &[String]) -> Value {
     let spec = &record.spec;
     let classes_per_task = match spec.stream.grouping {
         Grouping::PerTask(classes) => Some(classes),
@@ -22,6 +25,7 @@ pub fn line(record: &Record) -> Value {
         "synthetic": result.map(|result| result.synthetic),
         "learner": spec.learner,
         "revision": spec.revision,
+        "tp_revision": spec.tp_revision,
         "protocol": spec.protocol,
         "asked": spec.asked,
         "order": spec.stream.order,
@@ -30,7 +34,9 @@ pub fn line(record: &Record) -> Value {
         "split_seed": spec.stream.split_seed,
         "stream": spec.stream,
         "parameters": spec.parameters,
-        "chosen_by": record.chosen_by,
+        "chosen_by": chosen_by,
+        "tasks": result.map(|result| result.matrix.len()),
+        "classes": result.map(|result| result.classes),
         "status": record.status,
         "error": record.error,
         "aa": number(|result| result.aa),

@@ -1,12 +1,10 @@
 //! What is kept of a run.
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
-use treering_learn::registry::Settings;
 use treering_learn::{Learner, Stored};
 
 use super::RunSpec;
-use crate::{Outcome, Protocol};
+use crate::{Matrix, Outcome, Protocol};
 
 /// The version of run files. Counts up when a reader of the old ones could not read the new ones.
 pub const FORMAT: u32 = 1;
@@ -24,9 +22,6 @@ pub struct Record {
     pub error: Option<String>,
     /// What came out.
     pub result: Option<RunResult>,
-    /// How the parameters were chosen, where a grid did.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub chosen_by: Option<Chosen>,
     /// What it took.
     pub measured: Option<Measured>,
 }
@@ -46,6 +41,9 @@ pub enum Status {
 pub struct RunResult {
     /// Whether the data was made up by a generator.
     pub synthetic: bool,
+    /// Classes of all tasks together; none in files that do not say.
+    #[serde(default)]
+    pub classes: Option<usize>,
     /// Average accuracy in percent.
     pub aa: Option<f64>,
     /// Average forgetting in points of percent; none for one task, or where earlier stages were not asked about.
@@ -68,18 +66,19 @@ pub struct RunResult {
 
 impl RunResult {
     /// Reads an outcome off, of the learner that was asked.
-    pub fn new(outcome: &Outcome, learner: &dyn Learner, synthetic: bool) -> Self {
-        let (matrix, classes) = (&outcome.matrix, outcome.classes());
+    pub fn new(outcome: &Outcome, learner: &dyn Learner, about: About) -> Self {
+        let (matrix, counts) = (&outcome.matrix, outcome.classes());
         let stored = learner.stored();
         let routed = learner.recognises() && outcome.protocol != Protocol::Oracle;
         let tasks = matrix.rows().len().max(1);
         RunResult {
-            synthetic,
+            synthetic: about.synthetic,
+            classes: Some(about.classes),
             aa: matrix.average_accuracy(),
             af: matrix.average_forgetting(),
             task_id_accuracy: outcome.task_accuracy().filter(|_| routed),
-            micro_accuracy: classes.micro_accuracy(),
-            macro_f1: classes.macro_f1(),
+            micro_accuracy: counts.micro_accuracy(),
+            macro_f1: counts.macro_f1(),
             matrix: matrix.rows().to_vec(),
             learning_curve: matrix.learning_curve(),
             stored,
@@ -88,24 +87,48 @@ impl RunResult {
     }
 }
 
-/// Which parameters a grid chose, and from what.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Chosen {
-    /// The values of every searched parameter.
-    pub grid: Map<String, Value>,
-    /// Every combination, in the order of the grid.
-    pub tried: Vec<Tried>,
-    /// The one with the highest average accuracy on validation nodes; the first of equals.
-    pub chosen: Settings,
+impl RunResult {
+    /// What can be computed from the matrix has to be what the matrix gives.
+    fn contradiction(&self) -> Option<&'static str> {
+        let row = |(stage, row): (usize, &Vec<f64>)| {
+            let percent = row.iter().all(|value| (0.0..=100.0).contains(value));
+            percent && (row.is_empty() || row.len() == stage + 1)
+        };
+        if !self.matrix.iter().enumerate().all(row) {
+            return Some("its matrix is none of accuracies");
+        }
+        let matrix = Matrix::new(self.matrix.clone());
+        let curve = matrix.learning_curve();
+        let same_curve = curve.len() == self.learning_curve.len()
+            && curve
+                .iter()
+                .zip(&self.learning_curve)
+                .all(|(a, b)| same(*a, *b));
+        let stored = (self.stored.model + self.stored.memory) as f64;
+        let per_task = stored / self.matrix.len().max(1) as f64;
+        let agrees = same(matrix.average_accuracy(), self.aa)
+            && same(matrix.average_forgetting(), self.af)
+            && same(Some(per_task), Some(self.stored_floats_per_task))
+            && same_curve;
+        (!agrees).then_some("its figures are not those of its own matrix")
+    }
 }
 
-/// One combination of a grid.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Tried {
-    /// Its values.
-    pub parameters: Settings,
-    /// Average accuracy on validation nodes, the mean over seeds; none where a seed failed.
-    pub validation_aa: Option<f64>,
+/// Equal but for rounding.
+fn same(a: Option<f64>, b: Option<f64>) -> bool {
+    match (a, b) {
+        (Some(a), Some(b)) => (a - b).abs() <= 1e-9 * a.abs().max(1.0),
+        (a, b) => a.is_none() && b.is_none(),
+    }
+}
+
+/// What a result says about its data.
+#[derive(Clone, Copy, Debug)]
+pub struct About {
+    /// Whether a generator made it up.
+    pub synthetic: bool,
+    /// Classes of all tasks together.
+    pub classes: usize,
 }
 
 /// What a run took. Runs of one training share these.
@@ -145,7 +168,6 @@ impl Record {
             status: Status::Done,
             error: None,
             result: Some(result),
-            chosen_by: None,
             measured: Some(measured),
         }
     }
@@ -158,8 +180,16 @@ impl Record {
             status: Status::Failed,
             error: Some(error),
             result: None,
-            chosen_by: None,
             measured: None,
+        }
+    }
+
+    /// Why the record cannot be what a run left, if its parts contradict each other.
+    pub fn contradiction(&self) -> Option<&'static str> {
+        match (self.status, &self.result, &self.error, &self.measured) {
+            (Status::Done, Some(result), None, Some(_)) => result.contradiction(),
+            (Status::Failed, None, Some(_), None) => None,
+            _ => Some("its status and its result contradict each other"),
         }
     }
 

@@ -30,6 +30,9 @@ pub struct RunSpec {
     pub parameters: Settings,
     /// The learner's revision.
     pub revision: u32,
+    /// The revision of task prediction, where it is plugged in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tp_revision: Option<u32>,
     /// What it is shown at the test.
     pub protocol: Protocol,
     /// Which nodes it is asked about.
@@ -51,7 +54,7 @@ impl RunSpec {
 }
 
 /// The SHA-256 of some bytes, in hexadecimal digits.
-fn digest(bytes: &[u8]) -> String {
+pub(super) fn digest(bytes: &[u8]) -> String {
     hexadecimal(&Sha256::digest(bytes))
 }
 
@@ -103,6 +106,7 @@ pub(super) mod tests {
             learner: "ewc".into(),
             parameters,
             revision: 1,
+            tp_revision: None,
             protocol: Protocol::Paper,
             asked: Asked::Test,
             seed: 3,
@@ -141,7 +145,7 @@ pub(super) mod tests {
             .map(|(key, value)| (key.clone(), value.clone()))
             .collect();
         assert_eq!(turned.hash(), spec.hash());
-        let mut others = vec![spec.clone(); 9];
+        let mut others = vec![spec.clone(); 10];
         others[0].data.name.push('x');
         others[1].data.checksum.push('0');
         others[2].stream.split_seed = 5;
@@ -153,11 +157,12 @@ pub(super) mod tests {
         others[6].protocol = Protocol::Oracle;
         others[7].asked = Asked::Validation;
         others[8].seed = 4;
+        others[9].tp_revision = Some(1);
         let mut hashes: Vec<String> = others.iter().map(RunSpec::hash).collect();
         hashes.push(spec.hash());
         hashes.sort();
         hashes.dedup();
-        assert_eq!(hashes.len(), 10);
+        assert_eq!(hashes.len(), 11);
     }
 
     #[test]

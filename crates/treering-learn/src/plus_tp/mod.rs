@@ -11,6 +11,9 @@ use crate::parameters::count;
 use crate::tpp::{Profile, Recogniser, Route};
 use crate::{Answer, LearnError, Learner, Query, Stages, Stored, TrainingTask};
 
+/// Counts up whenever task prediction or its defaults change.
+pub const REVISION: u32 = 1;
+
 /// The ending of its name.
 pub const SUFFIX: &str = "+tp";
 

@@ -1,0 +1,155 @@
+use super::super::spec::tests::example;
+use super::super::{Measured, RunResult};
+use super::*;
+
+#[test]
+fn a_run_comes_back_as_it_was_stored() {
+    let place = tempfile::tempdir().unwrap();
+    let folder = Folder::open(&place.path().join("new/bench")).unwrap();
+    let spec = example();
+    assert!(matches!(folder.find(&spec).unwrap(), Found::Missing));
+    let record = Record::failed(spec.clone(), "no luck".into());
+    folder.store(&record).unwrap();
+    let Found::Record(back) = folder.find(&spec).unwrap() else {
+        panic!("it was stored")
+    };
+    assert_eq!(*back, record);
+    assert_eq!(folder.records().unwrap().0, [record]);
+}
+
+#[test]
+fn a_file_that_is_cut_short_counts_as_missing() {
+    let place = tempfile::tempdir().unwrap();
+    let folder = Folder::open(place.path()).unwrap();
+    let spec = example();
+    folder
+        .store(&Record::failed(spec.clone(), "no luck".into()))
+        .unwrap();
+    let whole = fs::read(folder.file(&spec)).unwrap();
+    for length in 0..whole.len() - 2 {
+        fs::write(folder.file(&spec), &whole[..length]).unwrap();
+        assert!(
+            matches!(folder.find(&spec).unwrap(), Found::Damaged(_)),
+            "{length}"
+        );
+        assert!(folder.records().unwrap().0.is_empty());
+    }
+}
+
+#[test]
+fn a_file_of_another_run_or_another_format_is_not_taken() {
+    let place = tempfile::tempdir().unwrap();
+    let folder = Folder::open(place.path()).unwrap();
+    let (spec, mut other) = (example(), example());
+    other.seed += 1;
+    folder
+        .store(&Record::failed(other.clone(), "no luck".into()))
+        .unwrap();
+    fs::copy(folder.file(&other), folder.file(&spec)).unwrap();
+    assert!(matches!(folder.find(&spec).unwrap(), Found::Damaged(_)));
+    assert_eq!(folder.records().unwrap().0.len(), 1);
+    fs::write(folder.file(&spec), r#"{"format": 99}"#).unwrap();
+    let told = folder.find(&spec).unwrap_err().to_string();
+    assert!(
+        told.contains("format 99") && told.contains("--out"),
+        "{told}"
+    );
+}
+
+#[test]
+fn one_process_at_a_time_and_leftovers_go() {
+    let place = tempfile::tempdir().unwrap();
+    let folder = Folder::open(place.path()).unwrap();
+    assert!(matches!(
+        Folder::open(place.path()),
+        Err(FolderError::Busy(_))
+    ));
+    drop(folder);
+    let leftover = place.path().join("runs/.0123.json.77.partial");
+    fs::write(&leftover, "{").unwrap();
+    Folder::open(place.path()).unwrap();
+    assert!(!leftover.exists());
+}
+
+/// A result whose figures are those of its matrix.
+fn result() -> RunResult {
+    RunResult {
+        synthetic: false,
+        classes: Some(4),
+        aa: Some(75.0),
+        af: Some(-20.0),
+        task_id_accuracy: None,
+        micro_accuracy: Some(70.0),
+        macro_f1: Some(71.0),
+        matrix: vec![vec![90.0], vec![70.0, 80.0]],
+        learning_curve: vec![Some(90.0), Some(75.0)],
+        stored: treering_learn::Stored {
+            model: 10,
+            memory: 5,
+        },
+        stored_floats_per_task: 7.5,
+    }
+}
+
+fn measured() -> Measured {
+    Measured {
+        seconds: Default::default(),
+        cpu_seconds: Default::default(),
+        peak_memory_bytes: 1,
+        threads: 1,
+        version: "0".into(),
+    }
+}
+
+#[test]
+fn a_record_that_contradicts_itself_is_not_believed() {
+    let place = tempfile::tempdir().unwrap();
+    let folder = Folder::open(place.path()).unwrap();
+    let good = Record::done(example(), result(), measured());
+    folder.store(&good).unwrap();
+    assert!(matches!(folder.find(&good.spec).unwrap(), Found::Record(_)));
+    let edits: [fn(&mut Record); 8] = [
+        |record| record.status = super::super::Status::Failed,
+        |record| record.error = Some("no".into()),
+        |record| record.result = None,
+        |record| record.result.as_mut().unwrap().aa = Some(99.0),
+        |record| record.result.as_mut().unwrap().af = None,
+        |record| record.result.as_mut().unwrap().matrix[1][0] = 71.0,
+        |record| record.result.as_mut().unwrap().matrix[1] = vec![75.0],
+        |record| record.result.as_mut().unwrap().learning_curve[0] = None,
+    ];
+    for edit in edits {
+        let mut record = good.clone();
+        edit(&mut record);
+        folder.store(&record).unwrap();
+        let Found::Damaged(why) = folder.find(&good.spec).unwrap() else {
+            panic!("{record:?} was believed")
+        };
+        assert!(!why.contains("struct"), "{why}");
+        let (kept, odd) = folder.records().unwrap();
+        assert_eq!((kept.len(), odd.len()), (0, 1));
+    }
+}
+
+#[test]
+fn results_name_every_grid_that_chose_a_run() {
+    let place = tempfile::tempdir().unwrap();
+    let folder = Folder::open(place.path()).unwrap();
+    let spec = example();
+    folder
+        .store(&Record::done(spec.clone(), result(), measured()))
+        .unwrap();
+    let mut hashes = Vec::new();
+    for values in [[1, 2], [1, 3]] {
+        let values = serde_json::json!({ "rate": values });
+        let mut grid = GridRecord::new(&spec, values.as_object().unwrap().clone());
+        grid.test_runs = vec![spec.hash()];
+        folder.store_grid(&grid).unwrap();
+        hashes.push(grid.hash());
+    }
+    hashes.sort();
+    assert!(folder.write_results().unwrap().is_empty());
+    let text = fs::read_to_string(place.path().join(RESULTS)).unwrap();
+    let line: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(line["chosen_by"], Value::from(hashes));
+}
