@@ -31,11 +31,11 @@ impl Failure {
     pub(crate) fn report(self) -> ExitCode {
         match self {
             Failure::Input(message) => {
-                eprintln!("error: {message}");
+                tell!("error: {message}");
                 ExitCode::from(2)
             }
             Failure::System(message) => {
-                eprintln!("error: {message}");
+                tell!("error: {message}");
                 ExitCode::FAILURE
             }
             Failure::Closed => ExitCode::SUCCESS,
@@ -56,7 +56,7 @@ impl From<DataError> for Failure {
 }
 
 /// With its full stop, unless it is a question.
-fn sentence(error: impl Display) -> String {
+pub(crate) fn sentence(error: impl Display) -> String {
     let message = error.to_string();
     let end = if message.ends_with('?') { "" } else { "." };
     format!("{message}{end}")
@@ -107,8 +107,13 @@ impl From<LearnError> for Failure {
 impl From<FolderError> for Failure {
     fn from(error: FolderError) -> Self {
         match error {
-            FolderError::Data(error) => error.into(),
-            other => Failure::input(other),
+            // As above: a missing right is the caller's to mend.
+            FolderError::System { error: ref io, .. }
+                if io.kind() != std::io::ErrorKind::PermissionDenied =>
+            {
+                Failure::system(error)
+            }
+            _ => Failure::input(error),
         }
     }
 }

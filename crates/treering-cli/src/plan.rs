@@ -1,7 +1,6 @@
 //! Flags that say how a graph becomes a stream of tasks, for every command that makes one.
 
 use clap::{Args, ValueEnum};
-use serde::Deserialize;
 use treering_data::{ClassOrder, Grouping, InterTask, SplitSource, StreamOptions};
 
 /// Flags that say how a graph becomes a stream. How many classes make a task and the seed are the command's own.
@@ -26,8 +25,7 @@ pub(crate) struct PlanFlags {
 }
 
 /// The order in which classes arrive.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Order {
     /// By class number.
     Ascending,
@@ -38,8 +36,7 @@ pub(crate) enum Order {
 }
 
 /// Where train, validation and test come from.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Split {
     /// Drawn per class.
     Random,

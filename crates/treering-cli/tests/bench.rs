@@ -422,7 +422,7 @@ fn wrong_calls_are_refused_before_any_work() {
     let place = place();
     let with = |more: &[&'static str]| -> Vec<&'static str> { [&DATA[..], more].concat() };
     let learner = ["--learner", "finetune"];
-    let wrong: [(&[&str], &[&str]); 11] = [
+    let wrong: [(&[&str], &[&str]); 24] = [
         (&["--learner", "fintune"], &["fintune", "finetune?"]),
         (
             &["--set", "finetune.epoch=3"],
@@ -449,6 +449,34 @@ fn wrong_calls_are_refused_before_any_work() {
         (&["--grid", "finetune.rate=1,0"], &["rate is 0", "above 0"]),
         (&["--classes-per-task", "50"], &["classes"]),
         (&["--learner", "tpp+tp"], &["leave out +tp"]),
+        (&["--grid", "finetune.rate"], &["LEARNER.KEY=V1,V2,..."]),
+        (&["--grid", "finetune.rate="], &["LEARNER.KEY=V1,V2,..."]),
+        (
+            &["--grid", "finetune.rate=1", "--grid", "finetune.rate=2"],
+            &["finetune.rate twice", "one list"],
+        ),
+        (
+            &["--set", "finetune.rate=1", "--grid", "finetune.rate=1,2"],
+            &["finetune.rate is set to 1", "searched by the grid too"],
+        ),
+        (
+            &["--learner", "ewc", "--set", "ewc.lambda=5", "--grid"],
+            &["ewc.lambda is set to 5", "searched by the grid too"],
+        ),
+        (
+            &["--set", "finetune.rate=1e300"],
+            &["rate is 1e300; it has to be"],
+        ),
+        (&["--seeds", "-1"], &["-1 is not in 1..=1000000"]),
+        (&["--jobs", "-1"], &["-1 is not in 1..=1024"]),
+        (&["--scale", "inf"], &["scale is inf", "above 0"]),
+        (&["--scale", "nan"], &["scale is NaN", "above 0"]),
+        (&["--out", ""], &["a value is required for '--out"]),
+        (
+            &["--learner", "x.toml"],
+            &["--learner x.toml", "right after `bench`"],
+        ),
+        (&["--grid", "x.toml"], &["right after `bench`"]),
     ];
     for (more, words) in wrong {
         let before = if more[0] == "--learner" {
@@ -456,16 +484,52 @@ fn wrong_calls_are_refused_before_any_work() {
         } else {
             &learner[..]
         };
-        refused(&place, &with(&[before, more].concat()), words);
+        let mut all = with(&[before, more].concat());
+        if more[0] == "--scale" {
+            all.drain(3..5);
+        }
+        refused(&place, &all, words);
     }
     refused(&place, &["bench", "--learner", "finetune"], &["--data"]);
     refused(&place, &DATA, &["--learner"]);
-    refused(&place, &["bench", "none.toml"], &["none.toml"]);
-    fs::write(place.path().join("zero.toml"), "jobs = 0").unwrap();
-    refused(&place, &["bench", "zero.toml"], &["jobs is 0"]);
-    fs::write(place.path().join("odd.toml"), "learners = 'tpp'").unwrap();
-    refused(&place, &["bench", "odd.toml"], &["odd.toml", "learners"]);
+    for (data, words) in [
+        ("", &["empty name"][..]),
+        ("/nope/x.npz", &["/nope/x.npz: there is no such file"]),
+        ("nope.npz", &["a folder that holds nope.npz;"]),
+        ("x.toml", &["--data x.toml", "right after `bench`"]),
+    ] {
+        let arguments = ["bench", "--learner", "finetune", "--data", data];
+        refused(&place, &arguments, words);
+        let output = treering(place.path(), &arguments);
+        assert!(!text(&output.stderr).contains(".npz.npz"));
+    }
+    refused(&place, &["bench", "none.toml"], &["none.toml", "--data"]);
+    for (config, words) in [
+        ("jobs = 0", &["jobs is 0"][..]),
+        ("learners = 'tpp'", &["odd.toml", "learners"]),
+        ("seeds = 'x'", &["odd.toml: seeds is \"x\"", "whole number"]),
+        ("out = ''\nlearner = 'tpp'", &["out is empty"]),
+        (
+            "data = 'demo'\nlearner = 'finetune'\n[set]\nfinetune.seed = 3",
+            &["odd.toml, set finetune.seed=3"],
+        ),
+        (
+            "data = 'demo'\nlearner = 'finetune'\n[set]\nfinetune.rate = -1",
+            &["odd.toml: finetune: rate is -1"],
+        ),
+    ] {
+        fs::write(place.path().join("odd.toml"), config).unwrap();
+        refused(&place, &["bench", "odd.toml"], words);
+    }
     assert!(!place.path().join("treering-bench").exists());
+}
+
+/// The files of searches as JSON, with their names.
+fn grids(out: &Path) -> Vec<(String, Value)> {
+    let all = files(&out.join("grids")).into_iter();
+    let value = |bytes: &Vec<u8>| serde_json::from_slice(bytes).unwrap();
+    all.map(|(name, bytes)| (name.to_str().unwrap().to_owned(), value(&bytes)))
+        .collect()
 }
 
 /// The mean over seeds of what validation runs with these parameters gave.
@@ -491,6 +555,9 @@ fn a_grid_is_searched_on_validation_nodes_only() {
     let place = place();
     let out = place.path().join("out");
     let mut arguments = small(&["finetune"], &["--seeds", "2", "--out", "out"]);
+    arguments.retain(|text| *text != "finetune.hidden=8");
+    let lone = arguments.iter().rposition(|text| *text == "--set").unwrap();
+    arguments.remove(lone);
     arguments.extend(["--grid", "finetune.rate=1e-9,0.05,0.002"]);
     arguments.extend(["--grid", "finetune.hidden=4,8"]);
     assert_eq!(computed(&place, &arguments), 6 * 2 + 2);
@@ -500,8 +567,17 @@ fn a_grid_is_searched_on_validation_nodes_only() {
         .filter(|record| record["spec"]["asked"] == "test")
         .collect();
     assert_eq!((all.len(), tests.len()), (14, 2));
+    let grids = grids(&out);
+    assert_eq!(grids.len(), 1);
+    let lines = results(&out);
+    let chosen = |line: &&Value| line["chosen_by"] != Value::Array(Vec::new());
+    assert_eq!(lines.iter().filter(chosen).count(), 2);
     for test in tests {
-        let choice = &test["chosen_by"];
+        assert!(test.get("chosen_by").is_none(), "a run knows of no grid");
+        let line = lines.iter().find(|line| line["aa"] == test["result"]["aa"]);
+        let hash = line.unwrap()["chosen_by"][0].as_str().unwrap();
+        assert!(grids[0].0.starts_with(&hash[..16]));
+        let choice = &grids[0].1;
         let tried = choice["tried"].as_array().unwrap();
         assert_eq!(tried.len(), 6);
         let mut best: Option<(&Value, f64)> = None;
@@ -605,4 +681,309 @@ fn learners_and_their_parameters_are_listed() {
         assert!(one.contains(word), "{one}");
     }
     refused(&place, &["bench", "--list", "fintune"], &["finetune?"]);
+    let each = works(&place, &["bench", "--list", "all"]);
+    for word in ["finetune: ", "tpp: ", "contrastive.epochs", "lambda"] {
+        assert!(each.contains(word), "{each}");
+    }
+    let lines = works(&place, &["bench", "--list", "--json"]);
+    assert_eq!(lines, works(&place, &["bench", "--list", "all", "--json"]));
+    let lines: Vec<Value> = lines
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let ewc = lines.iter().find(|line| line["name"] == "ewc").unwrap();
+    assert!(ewc["summary"].is_string() && ewc["replay"] == false);
+    assert!(ewc["revision"].is_u64() && ewc["parameters"]["lambda"].is_number());
+    assert_eq!(ewc["grid"]["lambda"].as_array().unwrap().len(), 4);
+    let one = works(&place, &["bench", "--list", "ewc+tp", "--json"]);
+    let one: Value = serde_json::from_str(&one).unwrap();
+    assert_eq!(one["tp_revision"], 1);
+}
+
+#[test]
+fn a_grid_leaves_plain_runs_and_other_grids_alone() {
+    let place = place();
+    let out = place.path().join("out");
+    let plain = small(
+        &["finetune"],
+        &[
+            "--seeds",
+            "1",
+            "--out",
+            "out",
+            "--set",
+            "finetune.rate=0.05",
+        ],
+    );
+    let grid = |values: &'static str| {
+        let more = ["--seeds", "1", "--out", "out", "--grid", values];
+        small(&["finetune"], &more)
+    };
+    works(&place, &plain);
+    let before = run_files(&out);
+    let first = works(&place, &grid("finetune.rate=1e-9,0.05"));
+    assert!(first.contains("rate=0.05"), "{first}");
+    let one = grids(&out);
+    works(&place, &grid("finetune.rate=1e-8,0.05"));
+    let both = grids(&out);
+    assert_eq!((one.len(), both.len()), (1, 2));
+    assert!(both.contains(&one[0]), "the first stays as it was");
+    for (name, bytes) in &before {
+        assert_eq!(run_files(&out).get(name), Some(bytes), "{name} was touched");
+    }
+    let table = works(&place, &plain);
+    assert!(!table.contains("chosen"), "{table}");
+    let lines = results(&out);
+    let tests: Vec<&Value> = lines
+        .iter()
+        .filter(|line| line["asked"] == "test")
+        .collect();
+    assert_eq!(tests.len(), 1);
+    assert_eq!(tests[0]["chosen_by"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn a_grid_says_what_it_tries_and_why_it_fails() {
+    let place = place();
+    let more = [
+        "--seeds",
+        "1",
+        "--out",
+        "out",
+        "--order",
+        "ascending",
+        "random",
+    ];
+    let mut arguments = small(&["finetune"], &more);
+    arguments.extend(["--grid", "finetune.rate=0.05,0.05,0.01", "--grid"]);
+    let output = treering(place.path(), &arguments);
+    let (table, errors) = (text(&output.stdout), text(&output.stderr));
+    assert!(output.status.success(), "{errors}");
+    assert_eq!(errors.matches("seed 0 rate=0.05:").count(), 2, "{errors}");
+    for order in ["ascending", "random"] {
+        let line = format!("chosen on validation nodes for demo {order} finetune");
+        assert!(table.contains(&line), "{table}");
+    }
+    let plain = small(&["finetune"], &["--seeds", "1", "--out", "out", "--grid"]);
+    let note = text(&treering(place.path(), &plain).stderr);
+    assert!(note.contains("no built-in grid for finetune"), "{note}");
+    let mut failing = small(&["finetune"], &["--seeds", "1", "--out", "bad"]);
+    failing.extend(["--grid", "finetune.rate=0.05,0.01"]);
+    let failed = command(place.path(), &failing)
+        .env("TREERING_FAULT", "bench-job:memory")
+        .output()
+        .unwrap();
+    assert_eq!(failed.status.code(), Some(1));
+    let table = text(&failed.stdout);
+    assert!(
+        table.contains("the first error: the process was ended by signal"),
+        "{table}"
+    );
+    assert!(
+        table.contains("memory allocation of 4096 bytes failed"),
+        "{table}"
+    );
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn nobody_has_to_read_standard_error() {
+    let place = place();
+    let full = || {
+        fs::OpenOptions::new()
+            .write(true)
+            .open("/dev/full")
+            .unwrap()
+    };
+    let arguments = small(&["finetune"], &["--seeds", "2", "--out", "out"]);
+    let status = command(place.path(), &arguments)
+        .stdout(std::process::Stdio::null())
+        .stderr(full())
+        .status()
+        .unwrap();
+    assert_eq!(status.code(), Some(0));
+    assert_eq!(results(&place.path().join("out")).len(), 2);
+    let wrong = command(place.path(), &["bench", "--learner", "fintune"])
+        .stderr(full())
+        .status()
+        .unwrap();
+    assert_eq!(wrong.code(), Some(2));
+    // A reader that has gone.
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let crashed = command(
+        place.path(),
+        &small(&["joint"], &["--seeds", "1", "--out", "out"]),
+    )
+    .env("TREERING_FAULT", "bench-job:kill")
+    .stdout(writer.try_clone().unwrap())
+    .stderr(writer)
+    .status()
+    .unwrap();
+    assert_eq!(crashed.code(), Some(1));
+}
+
+/// A small folder of tables; the classes by their names.
+fn tables(folder: &Path, classes: &[(&str, usize)], offset: usize) {
+    fs::create_dir_all(folder).unwrap();
+    let mut nodes = String::from("id,label,x0,x1\n");
+    let mut edges = String::from("source,target\n");
+    let mut node = 0;
+    for (place, (class, count)) in classes.iter().enumerate() {
+        for _ in 0..*count {
+            nodes.push_str(&format!("{node},{class},{},{}\n", place + offset, node % 3));
+            edges.push_str(&format!("{node},{}\n", (node + 1) % 20));
+            node += 1;
+        }
+    }
+    fs::write(folder.join("nodes.csv"), nodes).unwrap();
+    fs::write(folder.join("edges.csv"), edges).unwrap();
+}
+
+#[test]
+fn classes_that_are_left_out_are_named_and_the_others_counted() {
+    let place = place();
+    let classes = [
+        ("a", 9),
+        ("b", 9),
+        ("c", 9),
+        ("d", 9),
+        ("e", 9),
+        ("tiny", 2),
+    ];
+    tables(&place.path().join("odd"), &classes, 0);
+    let mut arguments = small(&["finetune"], &["--seeds", "1", "--out", "out"]);
+    arguments[2] = "odd";
+    arguments.drain(3..5);
+    let output = treering(place.path(), &arguments);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let page = fs::read_to_string(place.path().join("out/table.md")).unwrap();
+    for told in [text(&output.stdout), text(&output.stderr), page] {
+        assert!(told.contains("class e (9 nodes), left over"), "{told}");
+        assert!(told.contains("class tiny (2 nodes), too small"), "{told}");
+    }
+    let line = &results(&place.path().join("out"))[0];
+    assert_eq!((&line["tasks"], &line["classes"]), (&2.into(), &4.into()));
+    arguments.push("--json");
+    let row: Value = serde_json::from_str(&works(&place, &arguments)).unwrap();
+    assert_eq!((&row["tasks"], &row["classes"]), (&2.into(), &4.into()));
+}
+
+#[test]
+fn data_of_one_name_is_told_apart_and_its_runs_stay_the_same() {
+    let place = place();
+    let classes = [("a", 9), ("b", 9), ("c", 9), ("d", 9)];
+    for (offset, folder) in ["one/x|y", "two/x|y"].iter().enumerate() {
+        tables(&place.path().join(folder), &classes, offset);
+    }
+    let mut arguments = small(&["finetune"], &["--seeds", "1", "--out", "out"]);
+    arguments[2] = "one/x|y";
+    arguments.drain(3..5);
+    assert_eq!(computed(&place, &arguments), 1);
+    arguments.insert(3, "two/x|y");
+    let output = treering(place.path(), &arguments);
+    let errors = text(&output.stderr);
+    assert_eq!(
+        errors.matches("finetune paper seed 0").count(),
+        1,
+        "{errors}"
+    );
+    assert!(errors.contains("two/x|y finetune"), "{errors}");
+    for name in ["one/x|y ", "two/x|y "] {
+        assert!(
+            text(&output.stdout).contains(name),
+            "{}",
+            text(&output.stdout)
+        );
+    }
+    let page = fs::read_to_string(place.path().join("out/table.md")).unwrap();
+    assert!(page.contains("| one/x\\|y |"), "{page}");
+}
+
+#[test]
+fn a_row_says_how_many_of_its_runs_are_done() {
+    let place = place();
+    works(
+        &place,
+        &small(&["finetune"], &["--seeds", "1", "--out", "out"]),
+    );
+    let more = small(&["finetune"], &["--seeds", "3", "--out", "out"]);
+    let output = command(place.path(), &more)
+        .env("TREERING_FAULT", "bench-job:kill")
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        text(&output.stdout).contains(" 1/3 "),
+        "{}",
+        text(&output.stdout)
+    );
+}
+
+#[test]
+fn a_config_file_may_speak_of_learners_that_this_call_leaves_out() {
+    let place = place();
+    let config = "data = 'demo'\nscale = 0.1\nlearner = ['finetune', 'joint']\nseeds = 1\nout = 'out'\n\
+        [set]\nfinetune = { epochs = 3, hidden = 8 }\njoint.epochs = 3\n";
+    fs::write(place.path().join("bench.toml"), config).unwrap();
+    let arguments = ["bench", "bench.toml", "--learner", "finetune"];
+    let output = treering(place.path(), &arguments);
+    let errors = text(&output.stderr);
+    assert!(output.status.success(), "{errors}");
+    assert!(
+        errors.contains("note: joint is not part of this bench"),
+        "{errors}"
+    );
+}
+
+#[test]
+fn a_folder_that_cannot_hold_runs_is_refused_before_any_work() {
+    let place = place();
+    let path = place.path();
+    fs::write(path.join("file"), "").unwrap();
+    fs::create_dir_all(path.join("mine")).unwrap();
+    fs::write(path.join("mine/table.md"), "my own").unwrap();
+    fs::create_dir_all(path.join("blocked/table.md")).unwrap();
+    for (out, words) in [
+        ("file", &["has to be a folder", "--out"][..]),
+        ("file/below", &["has to be a folder", "--out"]),
+        ("mine", &["none of a bench", "--out"]),
+        ("blocked", &["table.md", "has to be a file", "--out"]),
+    ] {
+        let arguments = small(&["finetune"], &["--seeds", "1", "--out", out]);
+        refused(&place, &arguments, words);
+        let told = text(&treering(path, &arguments).stderr);
+        assert!(
+            !told.contains("--force") && !told.contains("data set"),
+            "{told}"
+        );
+    }
+    let kept = fs::read_to_string(path.join("mine/table.md")).unwrap();
+    assert_eq!(kept, "my own");
+    assert!(!path.join("mine/runs").exists());
+}
+
+#[test]
+fn an_edited_run_file_is_not_believed() {
+    let place = place();
+    let out = place.path().join("out");
+    let arguments = small(&["finetune"], &["--seeds", "1", "--out", "out"]);
+    works(&place, &arguments);
+    let before = unmeasured(&out);
+    let (name, bytes) = run_files(&out).pop_first().unwrap();
+    let mut record: Value = serde_json::from_slice(&bytes).unwrap();
+    record["result"]["aa"] = 99.9.into();
+    for edited in [record.to_string(), "[1,2]".to_owned()] {
+        fs::write(out.join("runs").join(&name), edited).unwrap();
+        let output = treering(place.path(), &arguments);
+        let errors = text(&output.stderr);
+        assert!(errors.contains("the run is done again"), "{errors}");
+        assert!(!errors.contains("struct"), "{errors}");
+        assert_eq!(unmeasured(&out), before);
+    }
+    // Of another call it is only named.
+    fs::write(out.join("runs").join(&name), "[1,2]").unwrap();
+    let others = small(&["joint"], &["--seeds", "1", "--out", "out"]);
+    let errors = text(&treering(place.path(), &others).stderr);
+    assert!(errors.contains("it is not in results.jsonl"), "{errors}");
 }

@@ -69,11 +69,15 @@ fn end_with_parent() {
     });
 }
 
-/// In debug builds a test can make jobs crash: `TREERING_FAULT=bench-job:kill`.
+/// In debug builds a test can make jobs crash: `TREERING_FAULT=bench-job:kill`, or `bench-job:memory` for what happens when there is none left.
 #[cfg(debug_assertions)]
 fn fault() {
-    if std::env::var("TREERING_FAULT").is_ok_and(|wanted| wanted == "bench-job:kill") {
-        std::process::abort();
+    match std::env::var("TREERING_FAULT").as_deref() {
+        Ok("bench-job:kill") => std::process::abort(),
+        Ok("bench-job:memory") => {
+            std::alloc::handle_alloc_error(std::alloc::Layout::new::<[u8; 4096]>())
+        }
+        _ => {}
     }
 }
 
@@ -173,31 +177,45 @@ fn interrupted() -> bool {
 
 /// Why a process ended that should not have.
 fn end_of(status: ExitStatus, errors: &str) -> String {
+    let told = match last_words(errors) {
+        told if told.is_empty() => told,
+        told => format!(": {told}"),
+    };
     #[cfg(unix)]
     if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
         let hint = match signal {
             9 => ": killed, as the system does when memory runs out. Try fewer --jobs",
             _ => "",
         };
-        return format!("the process was ended by signal {signal}{hint}");
+        return format!("the process was ended by signal {signal}{hint}{told}");
     }
-    let lines: Vec<&str> = errors.lines().collect();
+    match status.code() {
+        Some(STOPPED) => "the process was told to stop".to_owned(),
+        Some(code) => format!("the process ended with code {code}{told}"),
+        None => format!("the process ended{told}"),
+    }
+}
+
+/// What a process said about its end: where and why it panicked, else its last lines.
+fn last_words(errors: &str) -> String {
+    const LINES: usize = 3;
+    const LETTERS: usize = 500;
+    let lines: Vec<&str> = errors
+        .lines()
+        .take_while(|line| *line != "stack backtrace:")
+        .filter(|line| !line.is_empty())
+        .collect();
     let panicked = lines.iter().position(|line| line.contains("panicked at"));
-    let told: String = match panicked {
+    let told = match panicked {
         // What comes before names the thread by a number that is another one every time.
         Some(place) => {
             let from = lines[place].find("panicked at").unwrap_or(0);
             let next = lines.get(place + 1).unwrap_or(&"");
             format!("{} {next}", &lines[place][from..])
         }
-        None => lines.last().unwrap_or(&"").to_string(),
+        None => lines[lines.len().saturating_sub(LINES)..].join(" "),
     };
-    let told: String = told.chars().take(500).collect();
-    match status.code() {
-        Some(STOPPED) => "the process was told to stop".to_owned(),
-        Some(code) => format!("the process ended with code {code}: {told}"),
-        None => format!("the process ended: {told}"),
-    }
+    told.chars().take(LETTERS).collect()
 }
 
 #[cfg(all(test, unix))]
@@ -220,5 +238,11 @@ mod tests {
         let expected =
             "the process ended with code 101: panicked at src/x.rs:1:2: index out of bounds";
         assert_eq!(panicked, expected);
+        let starved = end_of(
+            ExitStatus::from_raw(6),
+            "memory allocation of 77 bytes failed\n",
+        );
+        let expected = "the process was ended by signal 6: memory allocation of 77 bytes failed";
+        assert_eq!(starved, expected);
     }
 }

@@ -1,17 +1,28 @@
 //! `treering bench --list`.
 
+use serde_json::{Value, json};
 use treering_eval::runs::grid;
+use treering_learn::plus_tp::{self, SUFFIX};
 use treering_learn::registry::{self, LEARNERS, Settings};
 
 use crate::failure::Failure;
 use crate::output::{Output, table};
 
-/// Prints all learners, or the parameters of one.
-pub(super) fn run(name: &str, output: &Output) -> Result<(), Failure> {
-    match name {
-        "" => output.print(&learners()),
-        name => output.print(&parameters(name)?),
-    }
+/// Prints all learners, or the parameters of one or of each.
+pub(super) fn run(name: &str, json: bool, output: &Output) -> Result<(), Failure> {
+    let names: Vec<&str> = match name {
+        "" | "all" => LEARNERS.iter().map(|entry| entry.name).collect(),
+        name => vec![name],
+    };
+    let each = |of: fn(&str) -> Result<String, Failure>, between: &str| {
+        let all: Result<Vec<String>, Failure> = names.iter().map(|name| of(name)).collect();
+        all.map(|all| all.join(between))
+    };
+    output.print(&match (json, name) {
+        (true, _) => each(line, "")?,
+        (false, "") => learners(),
+        (false, _) => each(parameters, "\n")?,
+    })
 }
 
 fn learners() -> String {
@@ -22,9 +33,24 @@ fn learners() -> String {
     }
     format!(
         "{}\nWith +tp, any of them that does not recognise tasks by itself is given task prediction (ewc+tp).\n\
-         Parameters: treering bench --list NAME\n",
+         Parameters: treering bench --list NAME, or all\n",
         listing.trim_fmt()
     )
+}
+
+/// A learner as one line of JSON.
+fn line(name: &str) -> Result<String, Failure> {
+    let entry = registry::entry(name)?;
+    let line = json!({
+        "name": name,
+        "summary": entry.summary,
+        "replay": entry.replays,
+        "revision": entry.revision,
+        "tp_revision": name.ends_with(SUFFIX).then_some(plus_tp::REVISION),
+        "parameters": registry::defaults(name)?,
+        "grid": grid::of(name).map(|axes| grid::described(&axes)),
+    });
+    Ok(format!("{line}\n"))
 }
 
 fn parameters(name: &str) -> Result<String, Failure> {
@@ -51,7 +77,7 @@ fn parameters(name: &str) -> Result<String, Failure> {
 fn value(settings: &Settings, key: &str) -> String {
     match key.split_once('.') {
         None => match settings.get(key) {
-            Some(serde_json::Value::String(word)) => word.clone(),
+            Some(Value::String(word)) => word.clone(),
             Some(value) => value.to_string(),
             None => String::new(),
         },

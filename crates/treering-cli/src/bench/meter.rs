@@ -1,17 +1,20 @@
 //! How far a bench is, on standard error: one line that moves on a terminal, a line a run elsewhere.
 
+use std::collections::HashMap;
 use std::io::IsTerminal;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
+use treering_data::ClassOrder;
 use treering_eval::Asked;
-use treering_eval::runs::{Record, RunSpec};
+use treering_eval::runs::{DataId, Record, RunSpec};
 
 /// Counts runs.
 pub(super) struct Meter {
     show: Show,
     total: usize,
+    labels: Vec<(DataId, String)>,
     started: Instant,
     state: Mutex<State>,
 }
@@ -27,10 +30,12 @@ struct State {
     done: usize,
     computed: usize,
     best: Option<(f64, String)>,
+    /// More words about runs, by their hashes.
+    about: HashMap<String, String>,
 }
 
 impl Meter {
-    pub(super) fn new(total: usize, quiet: bool) -> Self {
+    pub(super) fn new(total: usize, labels: Vec<(DataId, String)>, quiet: bool) -> Self {
         let show = match (quiet, std::io::stderr().is_terminal()) {
             (true, _) => Show::Nothing,
             (false, false) => Show::Lines,
@@ -47,6 +52,7 @@ impl Meter {
         Meter {
             show,
             total,
+            labels,
             started: Instant::now(),
             state: Mutex::default(),
         }
@@ -66,8 +72,29 @@ impl Meter {
                 (None, Some(aa)) => format!("AA {aa:.2}"),
                 (None, None) => "done".into(),
             };
-            let name = name(&record.spec);
-            eprintln!("[{done}/{}] {name}: {told}", self.total);
+            let name = self.name(&record.spec);
+            tell!("[{done}/{}] {name}: {told}", self.total);
+        }
+    }
+
+    /// Has runs called by these words too.
+    pub(super) fn explain(&self, specs: &[RunSpec], words: &str) {
+        if let Ok(mut state) = self.state.lock() {
+            let each = specs.iter().map(|spec| (spec.hash(), words.to_owned()));
+            state.about.extend(each);
+        }
+    }
+
+    fn name(&self, spec: &RunSpec) -> String {
+        let label = self.labels.iter().find(|(id, _)| *id == spec.data);
+        let label = label.map_or(spec.data.name.as_str(), |(_, label)| label);
+        let state = self.state.lock();
+        let about = state
+            .ok()
+            .and_then(|state| state.about.get(&spec.hash()).cloned());
+        match about {
+            Some(about) => format!("{} {about}", name(label, spec)),
+            None => name(label, spec),
         }
     }
 
@@ -112,7 +139,7 @@ impl Meter {
     pub(super) fn note(&self, text: &str) {
         match &self.show {
             Show::Nothing => {}
-            Show::Lines => eprintln!("note: {text}"),
+            Show::Lines => tell!("note: {text}"),
             Show::Bar(bar) => bar.println(format!("note: {text}")),
         }
     }
@@ -135,7 +162,7 @@ fn duration(seconds: f64) -> String {
 }
 
 /// A run in a few words.
-pub(super) fn name(spec: &RunSpec) -> String {
+pub(super) fn name(label: &str, spec: &RunSpec) -> String {
     let word = |value: serde_json::Result<serde_json::Value>| match value {
         Ok(serde_json::Value::String(word)) => word,
         _ => String::new(),
@@ -144,9 +171,12 @@ pub(super) fn name(spec: &RunSpec) -> String {
         Asked::Test => "",
         Asked::Validation => " validation",
     };
+    let order = match spec.stream.order {
+        ClassOrder::Ascending => String::new(),
+        other => format!(" {}", word(serde_json::to_value(other))),
+    };
     format!(
-        "{} {} {}{asked} seed {}",
-        spec.data.name,
+        "{label}{order} {} {}{asked} seed {}",
         spec.learner,
         word(serde_json::to_value(spec.protocol)),
         spec.seed

@@ -3,6 +3,9 @@
 mod assign;
 mod child;
 mod choices;
+mod config;
+mod contenders;
+mod left_out;
 mod list;
 mod meter;
 mod pool;
@@ -22,11 +25,11 @@ use self::meter::Meter;
 use self::pool::Pool;
 use self::search::Choice;
 use self::series::Comparison;
+use self::sets::DataSet;
 use self::table::Row;
 use crate::Global;
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::source::parse_bytes;
 
 pub(crate) use self::child::run as run_job;
 
@@ -36,13 +39,14 @@ pub(crate) use self::child::run as run_job;
     after_help = "Examples:\n  treering bench --data demo --learner finetune finetune+tp tpp --seeds 3\n  \
     treering bench --data cora citeseer --learner all --protocol paper oracle --out results\n  \
     treering bench compare.toml --jobs 1 --retry-failed\n  treering bench --data cora --learner ewc --grid\n\n\
-    DIR/runs holds a file for every run; a second call does only what is missing. DIR/results.jsonl has a line a run, \
+    DIR/runs holds a file for every run, DIR/grids one for every search; a second call does only what is missing. DIR/results.jsonl has a line a run, \
     DIR/table.md the table that is printed. Exit code 1 when a run failed."
 )]
 pub(crate) struct Bench {
-    /// A TOML file with keys named as the flags; flags go before it.
+    /// A TOML file with keys named as the flags. It comes right after `bench`, before all flags; where both say something, the flag counts.
+    #[arg(value_name = "CONFIG.toml")]
     config: Option<PathBuf>,
-    /// Print all learners, or the parameters of one, and stop.
+    /// Print all learners, or the parameters of one (of each: all), and stop; with --json as JSON, a line a learner.
     #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "", conflicts_with = "config")]
     list: Option<String>,
     #[command(flatten)]
@@ -51,45 +55,60 @@ pub(crate) struct Bench {
 
 pub(crate) fn run(args: Bench, global: &Global, output: &Output) -> Result<(), Failure> {
     if let Some(name) = &args.list {
-        return list::run(name, output);
+        return list::run(name, args.choices.json, output);
     }
     let choices = match &args.config {
-        Some(file) => args.choices.or(Choices::read(file)?),
+        Some(file) => args.choices.or(config::read(file)?),
         None => args.choices,
     };
-    choices.check()?;
+    let out = choices.out.as_deref();
+    let out = out.unwrap_or(Path::new("treering-bench"));
+    if out.as_os_str().is_empty() {
+        return Err(Failure::input(
+            "out is empty; name a folder for the results",
+        ));
+    }
+    Folder::check(out)?;
     let global = Global {
         threads: global.threads.or(choices.threads),
-        memory: match (&choices.memory, global.memory) {
-            (Some(size), None) => Some(parse_bytes(size).map_err(Failure::input)?),
-            (_, given) => given,
-        },
+        memory: global.memory.or(choices.memory),
         quiet: global.quiet,
     };
     let comparison = Comparison::new(&choices, &global)?;
-    let out = choices
-        .out
-        .as_deref()
-        .unwrap_or(Path::new("treering-bench"));
     let folder = Folder::open(out)?;
     let rows = compare(&comparison, &choices, &folder, &global)?;
-    folder.write("table.md", &table::markdown(&rows))?;
-    folder.write_results()?;
-    match choices.json {
+    let remarks = left_out(&comparison);
+    folder.write("table.md", &table::markdown(&rows, &remarks))?;
+    let odd = folder.write_results()?;
+    for file in odd.iter().filter(|_| !global.quiet) {
+        tell!("note: {file}; it is not in results.jsonl");
+    }
+    let printed = match choices.json {
         true => {
             let line = |row: &Row| serde_json::to_string(row).map(|text| text + "\n");
             let lines: Result<String, _> = rows.iter().map(line).collect();
-            output.print(&lines.map_err(Failure::system)?)?;
+            output.print(&lines.map_err(Failure::system)?)
         }
-        false => output.print(&table::plain(&rows))?,
-    }
-    match rows.iter().map(Row::failures).sum::<usize>() {
-        0 => Ok(()),
-        failed => Err(Failure::system(format!(
+        false => output.print(&table::plain(&rows, &remarks)),
+    };
+    match (printed, rows.iter().map(Row::failures).sum::<usize>()) {
+        // Whether the runs have results does not depend on who reads the table.
+        (Ok(()) | Err(Failure::Closed), 0) => Ok(()),
+        (Ok(()) | Err(Failure::Closed), failed) => Err(Failure::system(format!(
             "{failed} without a result, named above and in {}. Mend the cause and call again with --retry-failed",
             out.join("table.md").display()
         ))),
+        (failure, _) => failure,
     }
+}
+
+/// The classes that are in no stream.
+fn left_out(comparison: &Comparison) -> Vec<String> {
+    let of = |set: &DataSet| {
+        let told = |what: &String| format!("{}: left out: {what}", set.label);
+        set.left_out.iter().map(told).collect::<Vec<_>>()
+    };
+    comparison.sets.iter().flat_map(of).collect()
 }
 
 /// Chooses parameters where that is wanted, then computes what is missing.
@@ -105,7 +124,16 @@ fn compare(
     };
     let jobs = choices.jobs.map_or(threads, usize::from);
     let tests = comparison.series.len() * comparison.seeds as usize;
-    let meter = Meter::new(tests + search::size(comparison), global.quiet);
+    let labels = comparison.sets.iter();
+    let labels = labels.map(|set| (set.id.clone(), set.label.clone()));
+    let meter = Meter::new(
+        tests + search::size(comparison),
+        labels.collect(),
+        global.quiet,
+    );
+    let left_out = left_out(comparison);
+    let notes = comparison.notes.iter().chain(&left_out);
+    notes.for_each(|note| meter.note(note));
     let pool = Pool {
         folder,
         sets: &comparison.sets,
@@ -115,30 +143,23 @@ fn compare(
         memory: global.memory.map(|bytes| bytes / jobs as u64),
         retry_failed: choices.retry_failed,
     };
-    let chosen = search::choose(comparison, &pool)?;
+    let mut chosen = search::choose(comparison, &pool)?;
     let specs = test_specs(comparison, &chosen)?;
+    for (choice, specs) in chosen.iter_mut().zip(&specs) {
+        if let Some(grid) = choice.grid_mut() {
+            grid.test_runs = specs.iter().map(RunSpec::hash).collect();
+            folder.store_grid(grid)?;
+        }
+    }
     let all: Vec<RunSpec> = specs.iter().flatten().cloned().collect();
     let mut records = pool.run(&all)?.into_iter();
     meter.end();
     let mut rows = Vec::new();
     for ((series, specs), choice) in comparison.series.iter().zip(&specs).zip(chosen) {
-        let mut records: Vec<Record> = records.by_ref().take(specs.len()).collect();
-        let unchosen = matches!(choice, Choice::None);
-        let chosen_by = match choice {
-            Choice::Chosen(_, chosen_by) => Some(chosen_by),
-            Choice::Fixed | Choice::None => None,
-        };
-        if chosen_by.is_some() {
-            for record in records.iter_mut() {
-                if record.chosen_by != chosen_by {
-                    record.chosen_by = chosen_by.clone();
-                    folder.store(record)?;
-                }
-            }
-        }
+        let records: Vec<Record> = records.by_ref().take(specs.len()).collect();
         let set = comparison.sets.iter().find(|set| set.id == series.data);
         let synthetic = set.is_some_and(|set| set.synthetic);
-        rows.push(Row::new(series, synthetic, &records, unchosen, chosen_by));
+        rows.push(Row::new(series, synthetic, &records, choice));
     }
     Ok(rows)
 }
@@ -150,7 +171,7 @@ fn test_specs(comparison: &Comparison, chosen: &[Choice]) -> Result<Vec<Vec<RunS
         Ok(match choice {
             Choice::Fixed => comparison.specs(series, &[], Asked::Test)?,
             Choice::Chosen(changes, _) => comparison.specs(series, changes, Asked::Test)?,
-            Choice::None => Vec::new(),
+            Choice::None(..) => Vec::new(),
         })
     })
     .collect()

@@ -2,31 +2,26 @@
 
 use serde_json::Value;
 use treering_data::{ClassOrder, Grouping, StreamOptions};
-use treering_eval::runs::grid::{Axes, combinations};
+use treering_eval::runs::grid::Axes;
 use treering_eval::runs::{DataId, RunSpec};
 use treering_eval::{Asked, Protocol};
-use treering_learn::{LearnError, registry};
+use treering_learn::{LearnError, plus_tp, registry};
 
-use super::assign::{Assignment, axes, changed};
 use super::choices::{Choices, ProtocolName};
-use super::sets::{DataSet, Origin};
+use super::contenders::{Changes, Contender, contenders};
+use super::sets::{DataSet, Origin, Wanted, tell_apart};
 use crate::Global;
 use crate::failure::Failure;
 use crate::plan::{Order, Split};
 
-/// Parameters by name.
-pub(super) type Changes = Vec<(String, Value)>;
-
-/// A learner of the bench with the parameters it was given.
-struct Contender {
-    name: String,
-    changed: Changes,
-    grid: Option<Axes>,
-}
-
 /// One row of the table.
 pub(super) struct Series {
     pub(super) data: DataId,
+    /// What the data is called in the table.
+    pub(super) label: String,
+    /// How many tasks and classes its streams have.
+    pub(super) tasks: usize,
+    pub(super) classes: usize,
     pub(super) order: ClassOrder,
     pub(super) learner: String,
     pub(super) protocol: Protocol,
@@ -39,6 +34,8 @@ pub(super) struct Comparison {
     pub(super) sets: Vec<DataSet>,
     pub(super) series: Vec<Series>,
     pub(super) seeds: u64,
+    /// What its user should know before the work begins.
+    pub(super) notes: Vec<String>,
     stream: StreamOptions,
     split_seed: Option<u64>,
 }
@@ -46,7 +43,7 @@ pub(super) struct Comparison {
 impl Comparison {
     /// Checks all choices before any work is done.
     pub(super) fn new(choices: &Choices, global: &Global) -> Result<Self, Failure> {
-        let contenders = contenders(choices)?;
+        let (contenders, notes) = contenders(choices)?;
         if choices.data.is_empty() {
             return Err(Failure::input(
                 "no data to compare on. Name some with --data, or with the key data of a config file",
@@ -57,6 +54,7 @@ impl Comparison {
             sets: Vec::new(),
             series: Vec::new(),
             seeds: choices.seeds.unwrap_or(5),
+            notes,
             stream: StreamOptions {
                 grouping: Grouping::PerTask(choices.classes_per_task.unwrap_or(2)),
                 split: choices.split.unwrap_or(Split::Random).into(),
@@ -70,17 +68,28 @@ impl Comparison {
             .map(|&order| comparison.options(order.into(), 0))
             .collect();
         let scale = choices.scale.unwrap_or(1.0);
+        if !(scale.is_finite() && scale > 0.0) {
+            return Err(Failure::input(format!(
+                "scale is {scale}; it has to be a number above 0, such as 0.1"
+            )));
+        }
         let found: Result<Vec<Origin>, Failure> = choices
             .data
             .iter()
             .map(|named| Origin::find(named, scale))
             .collect();
+        let wanted = Wanted {
+            streams: &streams,
+            validation: searched,
+            seeds: comparison.seeds,
+        };
         for origin in found? {
-            let set = DataSet::new(origin, &streams, searched, global)?;
+            let set = DataSet::new(origin, &wanted, global)?;
             if comparison.sets.iter().all(|known| known.id != set.id) {
                 comparison.sets.push(set);
             }
         }
+        tell_apart(&mut comparison.sets);
         comparison.series = comparison.rows(&orders, &contenders, choices);
         Ok(comparison)
     }
@@ -90,9 +99,13 @@ impl Comparison {
         let protocols = or_default(&choices.protocol, ProtocolName::Paper);
         let mut rows = Vec::new();
         for (set, &order) in pairs(&self.sets, orders) {
+            let size = set.size(order.into());
             for (contender, &protocol) in pairs(contenders, &protocols) {
                 rows.push(Series {
                     data: set.id.clone(),
+                    label: set.label.clone(),
+                    tasks: size.tasks,
+                    classes: size.classes,
                     order: order.into(),
                     learner: contender.name.clone(),
                     protocol: protocol.into(),
@@ -120,6 +133,7 @@ impl Comparison {
         more: &[(String, Value)],
         asked: Asked,
     ) -> Result<Vec<RunSpec>, LearnError> {
+        let plugged = series.learner.ends_with(plus_tp::SUFFIX);
         let spec = |seed: u64| {
             let mut changed = series.changed.clone();
             changed.extend(more.iter().cloned());
@@ -130,6 +144,7 @@ impl Comparison {
                 learner: series.learner.clone(),
                 parameters: registry::complete(&series.learner, &changed)?,
                 revision: registry::entry(&series.learner)?.revision,
+                tp_revision: plugged.then_some(plus_tp::REVISION),
                 protocol: series.protocol,
                 asked,
                 seed,
@@ -158,73 +173,4 @@ fn or_default<T: Copy + PartialEq>(chosen: &[T], default: T) -> Vec<T> {
         all.push(default);
     }
     all
-}
-
-/// The learners with their parameters, every value and every combination of a grid checked.
-fn contenders(choices: &Choices) -> Result<Vec<Contender>, Failure> {
-    let names = names(&choices.learner)?;
-    let parse = |flag: &'static str| {
-        let names = &names;
-        move |text: &String| Assignment::parse(flag, text, names)
-    };
-    let set = choices.set.iter().map(parse("--set"));
-    let set: Vec<Assignment> = set.collect::<Result<_, _>>()?;
-    let own = choices.grid.iter().filter(|text| !text.is_empty());
-    let own: Vec<Assignment> = own.map(parse("--grid")).collect::<Result<_, _>>()?;
-    let built_in = choices.grid.iter().any(String::is_empty);
-    let mut all = Vec::new();
-    for name in &names {
-        let contender = Contender {
-            name: name.clone(),
-            changed: changed(name, &set),
-            grid: axes(name, &own, built_in),
-        };
-        let grid = contender.grid.as_deref().unwrap_or(&[]);
-        for combination in combinations(grid) {
-            let mut changed = contender.changed.clone();
-            changed.extend(combination);
-            check(name, &changed)?;
-        }
-        all.push(contender);
-    }
-    Ok(all)
-}
-
-fn check(name: &str, changed: &[(String, Value)]) -> Result<(), Failure> {
-    let built = registry::complete(name, changed).and_then(|all| registry::build(name, all));
-    match built {
-        Ok(_) => Ok(()),
-        Err(error @ LearnError::Parameter { .. }) => {
-            Err(Failure::input(format!("{name}: {error}.")))
-        }
-        Err(error) => Err(error.into()),
-    }
-}
-
-fn names(wanted: &[String]) -> Result<Vec<String>, Failure> {
-    if wanted.is_empty() {
-        return Err(Failure::input(
-            "no learner to compare. Name some with --learner (`treering bench --list` has them, `all` takes all), or with the key \
-             learner of a config file",
-        ));
-    }
-    let mut names: Vec<String> = Vec::new();
-    for name in wanted {
-        let these: Vec<String> = match name.as_str() {
-            "all" => {
-                let all = registry::LEARNERS.iter();
-                all.map(|entry| entry.name.to_owned()).collect()
-            }
-            _ => {
-                registry::entry(name)?;
-                vec![name.clone()]
-            }
-        };
-        for name in these {
-            if !names.contains(&name) {
-                names.push(name);
-            }
-        }
-    }
-    Ok(names)
 }

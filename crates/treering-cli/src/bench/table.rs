@@ -3,10 +3,12 @@
 use serde::Serialize;
 use treering_data::{ClassOrder, human_bytes};
 use treering_eval::Protocol;
-use treering_eval::runs::{Chosen, Measured, Record, RunResult};
+use treering_eval::runs::{GridRecord, Measured, Record, RunResult};
 
 use super::meter;
+use super::search::{Choice, words};
 use super::series::Series;
+use super::sets::one_line;
 use crate::output::{grouped, table};
 
 /// One row: the runs of all seeds.
@@ -18,7 +20,10 @@ pub(super) struct Row {
     order: ClassOrder,
     learner: String,
     protocol: Protocol,
+    tasks: usize,
+    classes: usize,
     runs: usize,
+    done: usize,
     failed: Vec<Lost>,
     aa: Option<Spread>,
     af: Option<Spread>,
@@ -26,7 +31,15 @@ pub(super) struct Row {
     stored_floats_per_task: Option<Spread>,
     cpu_seconds: Option<Spread>,
     peak_memory_bytes: Option<u64>,
-    chosen_by: Option<Chosen>,
+    chosen_by: Option<ChosenBy>,
+}
+
+/// The search of this call that chose the row's parameters.
+#[derive(Serialize)]
+struct ChosenBy {
+    hash: String,
+    #[serde(flatten)]
+    grid: GridRecord,
 }
 
 /// A run without a result.
@@ -68,8 +81,7 @@ impl Row {
         series: &Series,
         synthetic: bool,
         records: &[Record],
-        unchosen: bool,
-        chosen_by: Option<Chosen>,
+        choice: Choice,
     ) -> Self {
         let over = |of: fn(&RunResult) -> Option<f64>| {
             let results = records.iter().filter_map(|record| record.result.as_ref());
@@ -79,27 +91,40 @@ impl Row {
         let learn = |measured: &Measured| measured.cpu_seconds.learn;
         let lost = |record: &Record| {
             Some(Lost {
-                run: meter::name(&record.spec),
+                run: meter::name(&series.label, &record.spec),
                 error: record.error.clone()?,
             })
         };
         let mut failed: Vec<Lost> = records.iter().filter_map(lost).collect();
-        if unchosen {
-            failed.push(Lost {
-                run: format!("{} {}", series.data.name, series.learner),
-                error:
-                    "no combination of the grid gave a result for every seed on validation nodes"
-                        .into(),
-            });
-        }
+        let chosen_by = match choice {
+            Choice::Fixed => None,
+            Choice::Chosen(_, grid) => Some(ChosenBy {
+                hash: grid.hash(),
+                grid: *grid,
+            }),
+            Choice::None(first, _) => {
+                let error = "no combination of the grid gave a result for every seed on validation nodes; the first error";
+                failed.push(Lost {
+                    run: format!("{} {}", series.label, series.learner),
+                    error: format!("{error}: {first}"),
+                });
+                None
+            }
+        };
         Row {
-            data: series.data.name.clone(),
+            data: series.label.clone(),
             checksum: series.data.checksum.clone(),
             synthetic,
             order: series.order,
             learner: series.learner.clone(),
             protocol: series.protocol,
+            tasks: series.tasks,
+            classes: series.classes,
             runs: records.len(),
+            done: records
+                .iter()
+                .filter(|record| record.result.is_some())
+                .count(),
             failed,
             aa: over(|result| result.aa),
             af: over(|result| result.af),
@@ -123,7 +148,10 @@ impl Row {
         cells.extend([
             self.learner.clone(),
             word(&self.protocol),
-            self.runs.to_string(),
+            match self.done == self.runs {
+                true => self.runs.to_string(),
+                false => format!("{}/{}", self.done, self.runs),
+            },
             spread(self.aa),
             spread(self.af),
             spread(self.task_id_accuracy),
@@ -136,22 +164,21 @@ impl Row {
         cells
     }
 
-    fn choice(&self) -> Option<String> {
-        let chosen = self.chosen_by.as_ref()?;
-        let values: Vec<String> = chosen
-            .chosen
-            .iter()
-            .map(|(name, value)| format!("{name}={value}"))
-            .collect();
-        let highest = chosen.tried.iter().filter_map(|tried| tried.validation_aa);
+    fn choice(&self, orders: bool) -> Option<String> {
+        let grid = &self.chosen_by.as_ref()?.grid;
+        let highest = grid.tried.iter().filter_map(|tried| tried.validation_aa);
+        let order = match orders {
+            true => format!(" {}", word(&self.order)),
+            false => String::new(),
+        };
         Some(format!(
-            "chosen on validation nodes for {} {} {}: {} (AA {:.1} there, best of {})",
+            "chosen on validation nodes for {}{order} {} {}: {} (AA {:.1} there, best of {})",
             self.data,
             self.learner,
             word(&self.protocol),
-            values.join(" "),
+            words(grid.chosen.iter().flatten()),
             highest.fold(f64::MIN, f64::max),
-            chosen.tried.len()
+            grid.tried.len()
         ))
     }
 }
@@ -187,7 +214,7 @@ fn has_orders(rows: &[Row]) -> bool {
 }
 
 /// For a terminal.
-pub(super) fn plain(rows: &[Row]) -> String {
+pub(super) fn plain(rows: &[Row], left_out: &[String]) -> String {
     let orders = has_orders(rows);
     let header = header(orders);
     let first = header.len() - 7;
@@ -196,11 +223,11 @@ pub(super) fn plain(rows: &[Row]) -> String {
     for row in rows {
         listing.add_row(row.cells(orders));
     }
-    format!("{}\n{}", listing.trim_fmt(), remarks(rows, "", "\n"))
+    format!("{}\n{}", listing.trim_fmt(), remarks(rows, left_out, ""))
 }
 
 /// For a page.
-pub(super) fn markdown(rows: &[Row]) -> String {
+pub(super) fn markdown(rows: &[Row], left_out: &[String]) -> String {
     let orders = has_orders(rows);
     let header = header(orders);
     let line = |cells: &[String]| {
@@ -213,11 +240,11 @@ pub(super) fn markdown(rows: &[Row]) -> String {
     for row in rows {
         text.push_str(&line(&row.cells(orders)));
     }
-    format!("{text}\n{}", remarks(rows, "- ", "\n"))
+    format!("{text}\n{}", remarks(rows, left_out, "- "))
 }
 
 /// What has to be said below the table.
-fn remarks(rows: &[Row], before: &str, after: &str) -> String {
+fn remarks(rows: &[Row], left_out: &[String], before: &str) -> String {
     let mut told: Vec<String> = Vec::new();
     for row in rows.iter().filter(|row| row.synthetic) {
         let said = format!("{} is SYNTHETIC data", row.data);
@@ -225,12 +252,14 @@ fn remarks(rows: &[Row], before: &str, after: &str) -> String {
             told.push(said);
         }
     }
-    told.extend(rows.iter().filter_map(Row::choice));
+    told.extend(left_out.iter().cloned());
+    let orders = has_orders(rows);
+    told.extend(rows.iter().filter_map(|row| row.choice(orders)));
     for lost in rows.iter().flat_map(|row| &row.failed) {
         told.push(format!("failed: {}: {}", lost.run, lost.error));
     }
     told.iter()
-        .map(|text| format!("{before}{text}{after}"))
+        .map(|text| format!("{before}{}\n", one_line(text)))
         .collect()
 }
 
