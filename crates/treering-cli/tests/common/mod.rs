@@ -27,6 +27,8 @@ pub fn binary() -> PathBuf {
 pub fn command(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(binary());
     command.current_dir(folder).args(arguments);
+    // What the caller of the tests has there must not change them.
+    command.env_remove("TREERING_DATA");
     command
 }
 
