@@ -176,7 +176,7 @@ fn the_true_task_can_be_given_and_earlier_stages_come_back() {
 fn what_makes_no_sense_is_refused() {
     let build = |name: &str, key: &str, value: serde_json::Value| {
         let changed = [(key.to_owned(), value)];
-        registry::build(name, registry::complete(name, &changed).unwrap()).map(|_| ())
+        registry::build(name, registry::complete(name, &changed)?).map(drop)
     };
     for (name, key, value) in [
         ("cat", "budget", 0.into()),
