@@ -314,14 +314,19 @@ impl<'n, 's, T: Number> Session<'n, 's, T> {
         into: &mut Gradient<T>,
         loss: impl FnOnce(&[T], &mut [T]) -> f64,
     ) -> f64 {
-        let loss = self.leave_on_desk(at, loss, &mut into.second);
-        let places = self.sources[at].places.as_deref();
-        add_rows(
-            &mut into.first,
-            &self.desk.back,
-            places,
-            self.network.shape.hidden,
-        );
+        let loss = self.slopes(at, loss);
+        self.add_second(at, &mut into.second);
+        let Placed { source, places } = &self.sources[at];
+        let (width, desk) = (self.network.shape.hidden, &mut self.desk);
+        match places {
+            None => {
+                source.transposed_times(&desk.layer_slopes, width, Into::Add, &mut into.first);
+            }
+            Some(places) => {
+                source.transposed_times(&desk.layer_slopes, width, Into::Replace, &mut desk.back);
+                add_rows(&mut into.first, &desk.back, places, width);
+            }
+        }
         loss
     }
 
@@ -335,8 +340,11 @@ impl<'n, 's, T: Number> Session<'n, 's, T> {
         into.second.clear();
         into.second
             .resize(self.network.second.values.len(), T::ZERO);
-        let loss = self.leave_on_desk(at, loss, &mut into.second);
-        std::mem::swap(&mut into.first, &mut self.desk.back);
+        let loss = self.slopes(at, loss);
+        self.add_second(at, &mut into.second);
+        let (width, slopes) = (self.network.shape.hidden, &self.desk.layer_slopes);
+        let source = &self.sources[at].source;
+        source.transposed_times(slopes, width, Into::Replace, &mut into.first);
         loss
     }
 
@@ -347,30 +355,12 @@ impl<'n, 's, T: Number> Session<'n, 's, T> {
         places.clone().unwrap_or_else(|| all.collect())
     }
 
-    /// Adds the gradient by W2, and leaves that by W1 on the desk, for the source's own columns.
-    fn leave_on_desk(
-        &mut self,
-        at: usize,
-        loss: impl FnOnce(&[T], &mut [T]) -> f64,
-        second: &mut [T],
-    ) -> f64 {
-        let loss = self.slopes(at, loss);
-        let source = &self.sources[at].source;
-        let (hidden, outputs, rows) = (
-            self.network.shape.hidden,
-            self.network.outputs(),
-            source.rows(),
-        );
-        let desk = &mut self.desk;
-        let slopes = view(&desk.slopes, rows, outputs);
-        product(
-            second,
-            Into::Add,
-            slopes.transpose(),
-            view(&desk.layer, rows, hidden),
-        );
-        source.transposed_times(&desk.layer_slopes, hidden, &mut desk.back);
-        loss
+    /// Adds the gradient by W2 of what is on the desk.
+    fn add_second(&self, at: usize, second: &mut [T]) {
+        let rows = self.sources[at].source.rows();
+        let slopes = view(&self.desk.slopes, rows, self.network.outputs());
+        let layer = view(&self.desk.layer, rows, self.network.shape.hidden);
+        product(second, Into::Add, slopes.transpose(), layer);
     }
 
     /// Forward through the network, and back to the slopes by the hidden layer before its ReLU, all left on the desk.
@@ -414,9 +404,8 @@ impl<'n, 's, T: Number> Session<'n, 's, T> {
             second,
         );
         for (slope, &value) in desk.layer_slopes.iter_mut().zip(&desk.layer) {
-            if value <= T::ZERO {
-                *slope = T::ZERO;
-            }
+            // No branch, so that the loop runs on vectors.
+            *slope = if value > T::ZERO { *slope } else { T::ZERO };
         }
         loss
     }
@@ -456,7 +445,10 @@ impl<'n, 's, T: Number> Session<'n, 's, T> {
         inputs
             .map(change)
             .transposed_times(&layer_slopes, hidden, None, Into::Replace, &mut back);
-        add_rows(&mut into.first, &back, places.as_deref(), hidden);
+        match places {
+            None => add_scaled(&mut into.first, T::ONE, &back),
+            Some(places) => add_rows(&mut into.first, &back, places, hidden),
+        }
         true
     }
 
@@ -524,14 +516,9 @@ impl<'n, 's, T: Number> Session<'n, 's, T> {
 }
 
 /// Adds rows at their places.
-fn add_rows<T: Number>(into: &mut [T], rows: &[T], places: Option<&[u32]>, width: usize) {
-    match places {
-        None => add_scaled(into, T::ONE, rows),
-        Some(places) => {
-            for (&place, row) in places.iter().zip(rows.chunks(width)) {
-                add_scaled(&mut into[place as usize * width..][..width], T::ONE, row);
-            }
-        }
+fn add_rows<T: Number>(into: &mut [T], rows: &[T], places: &[u32], width: usize) {
+    for (&place, row) in places.iter().zip(rows.chunks(width)) {
+        add_scaled(&mut into[place as usize * width..][..width], T::ONE, row);
     }
 }
 

@@ -118,12 +118,10 @@ impl<'a, T: Number> Source<'a, T> {
         }
     }
 
-    /// out = rows^T g, one row of `width` for every one of [`Source::columns`].
-    pub fn transposed_times(&self, g: &[T], width: usize, out: &mut Vec<T>) {
+    /// out (+)= rows^T g, one row of `width` for every one of [`Source::columns`].
+    pub fn transposed_times(&self, g: &[T], width: usize, into: Into, out: &mut Vec<T>) {
         let Some(smoothing) = &self.smoothing else {
-            return self
-                .inputs
-                .transposed_times(g, width, None, Into::Replace, out);
+            return self.inputs.transposed_times(g, width, None, into, out);
         };
         let (spread, room) = &mut *smoothing.room.borrow_mut();
         spread.clear();
@@ -136,8 +134,7 @@ impl<'a, T: Number> Source<'a, T> {
             smoothing
                 .propagation
                 .smooth_in(room, Side::Transposed, spread, width, smoothing.hops);
-        self.inputs
-            .transposed_times(smooth, width, None, Into::Replace, out);
+        self.inputs.transposed_times(smooth, width, None, into, out);
     }
 }
 
@@ -180,7 +177,7 @@ pub fn smoothed_rows(graph: &Graph, hops: usize, nodes: &[NodeId]) -> Features {
 mod tests {
     use treering_graph::{Direction, NodeId};
 
-    use super::{Source, smoothed_rows};
+    use super::{Into, Source, smoothed_rows};
     use crate::checks::{small_graph, sparsely};
 
     #[test]
@@ -219,7 +216,7 @@ mod tests {
                 }
                 let g: Vec<f64> = (0..rows * 3).map(|i| (i % 7) as f64 - 3.0).collect();
                 let mut back = Vec::new();
-                source.transposed_times(&g, 3, &mut back);
+                source.transposed_times(&g, 3, Into::Replace, &mut back);
                 for (c, &column) in columns.iter().enumerate() {
                     for j in 0..3 {
                         let right: f64 = (0..rows)

@@ -1,5 +1,6 @@
 //! A task's own rows beside synthetic ones that may live on more columns.
 
+use crate::network::dense::Into;
 use crate::network::number::Number;
 use crate::network::source::Source;
 
@@ -40,7 +41,8 @@ impl<'a, T: Number> Real<'a, T> {
 
     /// out -= rows^T g, with one row of `width` in `out` for every column of the synthetic rows.
     pub fn subtract_transposed(&mut self, g: &[T], width: usize, out: &mut [T]) {
-        self.source.transposed_times(g, width, &mut self.room);
+        self.source
+            .transposed_times(g, width, Into::Replace, &mut self.room);
         let rows = self.room.chunks(width).enumerate();
         for (at, row) in rows {
             let place = self
