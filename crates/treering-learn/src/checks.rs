@@ -8,7 +8,8 @@ use treering_graph::{
 
 use crate::baselines::anchor::Importance;
 use crate::baselines::{Lesson, Training};
-use crate::network::classifier::{Classifier, Session};
+use crate::network::classifier::Classifier;
+use crate::network::session::Session;
 use crate::network::source::{Source, smoothed_rows};
 use crate::{Shown, TrainingTask};
 

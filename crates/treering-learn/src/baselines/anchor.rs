@@ -5,7 +5,8 @@
 //! of ten, and c would stand still otherwise.
 
 use crate::network::adam::Spring;
-use crate::network::classifier::{Classifier, Gradient, Session, Springs};
+use crate::network::classifier::Classifier;
+use crate::network::session::{Gradient, Session, Springs};
 
 /// How much each weight of a network matters.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -8,8 +8,8 @@ use treering_graph::Features;
 
 use super::{Training, shuffled};
 use crate::TrainingTask;
-use crate::network::classifier::{Gradient, Session};
 use crate::network::loss::{CrossEntropy, row_weights};
+use crate::network::session::{Gradient, Session};
 use crate::network::source::{Source, smoothed_rows};
 
 /// A task to be learned.
@@ -124,7 +124,10 @@ impl<'a> Batches<'_, 'a> {
     pub(super) fn turns(&self, epoch: usize) -> Vec<Turn> {
         let lesson = self.lesson;
         if !self.is_split() {
-            return vec![Turn::new(epoch, (0..lesson.labels.len()).collect(), lesson)];
+            return vec![Turn {
+                epoch,
+                ..lesson.whole()
+            }];
         }
         let order = shuffled(
             lesson.labels.len(),
@@ -152,6 +155,7 @@ impl<'a> Batches<'_, 'a> {
 }
 
 /// One step on a task's own rows.
+#[derive(Clone)]
 pub struct Turn {
     /// The pass over the task, from 0.
     pub epoch: usize,

@@ -32,7 +32,8 @@ pub use training::Training;
 use rand::seq::SliceRandom;
 use treering_data::{Progress, Purpose, random};
 
-use crate::network::classifier::{Classifier, Gradient, Session, Springs, Start};
+use crate::network::classifier::{Classifier, Start};
+use crate::network::session::{Gradient, Session, Springs};
 use crate::network::source::Source;
 use crate::{Answer, LearnError, Learner, Query, Stored, TrainingTask};
 
@@ -46,7 +47,7 @@ pub struct Beside {
 }
 
 /// What one method adds to plain training.
-pub trait Strategy: Send + Sync {
+pub trait Strategy {
     /// How the first weights are drawn.
     fn start(&self) -> Start {
         Start::Uniform
@@ -139,40 +140,47 @@ impl<S: Strategy> Baseline<S> {
         network.grow(columns.end.max(self.training.outputs));
         let mut lesson = Lesson::new(task, columns, self.seen.tasks() - 1, &self.training);
         lesson.progress = progress;
-        let Beside { sources, springs } = self.strategy.before(&lesson, network)?;
-        let batches = lesson.batches();
-        let mut all = vec![batches.whole()];
-        all.extend(sources);
-        let mut session = Session::new(network, all, springs.as_ref());
-        let mut gradient = session.no_gradient();
-        progress.begin(
-            &format!("learning task {}", self.seen.tasks()),
-            self.training.epochs as u64,
-        );
-        for epoch in 0..self.training.epochs {
-            for turn in batches.turns(epoch) {
-                if let Some(rows) = batches.rows(&turn) {
-                    session.replace(0, rows);
-                }
-                gradient.clear();
-                self.strategy
-                    .gradient(&mut session, &lesson, &turn, &mut gradient);
-                session.step(&mut gradient);
+        train(&mut self.strategy, network, &lesson)
+    }
+}
+
+/// Trains a network on one task, as a strategy has it.
+fn train<S: Strategy>(
+    strategy: &mut S,
+    network: &mut Classifier,
+    lesson: &Lesson<'_>,
+) -> Result<(), LearnError> {
+    let Beside { sources, springs } = strategy.before(lesson, network)?;
+    let batches = lesson.batches();
+    let mut all = vec![batches.whole()];
+    all.extend(sources);
+    let mut session = Session::new(network, all, springs.as_ref());
+    let mut gradient = session.no_gradient();
+    let (epochs, progress) = (lesson.training.epochs, lesson.progress);
+    let what = format!("learning task {}", lesson.index + 1);
+    progress.begin(&what, epochs as u64);
+    for epoch in 0..epochs {
+        for turn in batches.turns(epoch) {
+            if let Some(rows) = batches.rows(&turn) {
+                session.replace(0, rows);
             }
-            progress.advance(1);
+            gradient.clear();
+            strategy.gradient(&mut session, lesson, &turn, &mut gradient);
+            session.step(&mut gradient);
         }
-        progress.end();
-        if batches.is_split() {
-            session.replace(0, batches.whole());
-        }
-        self.strategy.after(&mut session, &lesson)?;
-        session.finish();
-        match network.is_finite() {
-            true => Ok(()),
-            false => Err(LearnError::Diverged {
-                what: "the network",
-            }),
-        }
+        progress.advance(1);
+    }
+    progress.end();
+    if batches.is_split() {
+        session.replace(0, batches.whole());
+    }
+    strategy.after(&mut session, lesson)?;
+    session.finish();
+    match network.is_finite() {
+        true => Ok(()),
+        false => Err(LearnError::Diverged {
+            what: "the network",
+        }),
     }
 }
 

@@ -11,6 +11,7 @@ mod lanes;
 pub mod loss;
 pub mod number;
 pub mod pretrain;
+pub mod session;
 pub mod source;
 pub mod spare;
 mod views;

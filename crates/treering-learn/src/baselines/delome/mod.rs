@@ -12,8 +12,9 @@ use serde::{Deserialize, Serialize};
 use super::condense::{Block, Columns, numbers};
 use super::{Baseline, Beside, Lesson, Strategy, Training, Turn};
 use crate::LearnError;
-use crate::network::classifier::{Classifier, Gradient, Session};
+use crate::network::classifier::Classifier;
 use crate::network::loss::{CrossEntropy, row_weights};
+use crate::network::session::{Gradient, Session};
 use crate::parameters::{count, range};
 
 /// Revision of the method; results of another one are not comparable.

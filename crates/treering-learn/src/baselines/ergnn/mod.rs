@@ -13,8 +13,9 @@ use treering_graph::NodeId;
 use self::samplers::{Group, coverage, distance_to_mean, dot_with_mean, lowest, sampled_coverage};
 use super::{Baseline, Beside, Lesson, StoredRows, Strategy, Training, Turn};
 use crate::LearnError;
-use crate::network::classifier::{Classifier, Gradient, Session};
+use crate::network::classifier::Classifier;
 use crate::network::loss::row_weights;
+use crate::network::session::{Gradient, Session};
 use crate::parameters::{count, range};
 
 /// Revision of the method; results of another one are not comparable.

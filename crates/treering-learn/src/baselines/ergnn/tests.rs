@@ -203,7 +203,7 @@ fn the_buffer_holds_raw_rows_of_every_class_up_to_the_budget() {
 fn the_gradient_is_the_weighted_sum_of_both_losses() {
     use super::{Bugs, Ergnn};
     use crate::baselines::{StoredRows, Strategy};
-    use crate::network::classifier::Session;
+    use crate::network::session::Session;
 
     let graph = small_graph(60, 7, Direction::Undirected);
     let second = task(graph);

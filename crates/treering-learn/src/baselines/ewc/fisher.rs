@@ -5,9 +5,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::baselines::Lesson;
 use crate::baselines::anchor::Importance;
-use crate::network::classifier::Session;
 use crate::network::kernels::softmax;
 use crate::network::loss::CrossEntropy;
+use crate::network::session::Session;
 use crate::network::source::Source;
 
 /// How the importance of a weight is estimated.

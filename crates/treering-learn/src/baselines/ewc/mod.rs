@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 use super::anchor::Anchor;
 use super::{Baseline, Beside, Lesson, Strategy, Training};
 use crate::LearnError;
-use crate::network::classifier::{Classifier, Session};
+use crate::network::classifier::Classifier;
+use crate::network::session::Session;
 use crate::parameters::range;
 
 pub use fisher::Fisher;

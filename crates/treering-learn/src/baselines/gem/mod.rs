@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{Baseline, Beside, Lesson, Strategy, Training, Turn};
 use crate::LearnError;
-use crate::network::classifier::{Classifier, Gradient, Session};
+use crate::network::classifier::Classifier;
+use crate::network::session::{Gradient, Session};
 use crate::parameters::{count, range};
 use memory::Kept;
 use products::{Own, gram};

@@ -5,8 +5,8 @@
 
 use rayon::prelude::*;
 
-use crate::network::classifier::Gradient;
 use crate::network::kernels::{add_scaled, dot_wide};
+use crate::network::session::Gradient;
 
 /// The gradient of an old task, by W1 on some of the session's columns, and by W2.
 #[derive(Clone)]

@@ -3,7 +3,7 @@
 use super::products::{Own, gram};
 use super::{Gem, Parameters, memory::Kept};
 use crate::checks::with_session;
-use crate::network::classifier::Gradient;
+use crate::network::session::Gradient;
 
 fn gradient(seed: u32, first: usize, second: usize) -> Gradient<f32> {
     let number = |i: usize| {

@@ -5,8 +5,9 @@ use serde::{Deserialize, Serialize};
 use treering_data::Progress;
 
 use super::{Lesson, Seen, Training};
-use crate::network::classifier::{Classifier, Session};
+use crate::network::classifier::Classifier;
 use crate::network::loss::{CrossEntropy, row_weights};
+use crate::network::session::Session;
 use crate::{Answer, LearnError, Learner, Query, Stages, Stored, TrainingTask};
 
 /// Revision of the method; results of another one are not comparable.

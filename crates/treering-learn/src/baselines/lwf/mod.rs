@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{Baseline, Beside, Lesson, Strategy, Training, Turn};
 use crate::LearnError;
-use crate::network::classifier::{Classifier, Gradient, Session, Start};
+use crate::network::classifier::{Classifier, Start};
+use crate::network::session::{Gradient, Session};
 use crate::parameters::range;
 
 pub use distil::Distillation;

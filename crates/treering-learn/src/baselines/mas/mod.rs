@@ -6,8 +6,9 @@ use serde::{Deserialize, Serialize};
 use super::anchor::Importance;
 use super::{Baseline, Beside, Lesson, Strategy, Training};
 use crate::LearnError;
-use crate::network::classifier::{Classifier, Session};
+use crate::network::classifier::Classifier;
 use crate::network::number::Number;
+use crate::network::session::Session;
 use crate::network::source::Source;
 use crate::parameters::range;
 

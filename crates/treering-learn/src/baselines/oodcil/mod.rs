@@ -12,9 +12,10 @@ use treering_graph::NodeId;
 pub use augment::Corruption;
 
 use super::ergnn::{Choice, Chooser, Sampler, raw_rows};
-use super::{Lesson, Seen, StoredRows, Training};
-use crate::network::classifier::{Classifier, Session};
-use crate::network::loss::{CrossEntropy, row_weights};
+use super::{Beside, Lesson, Seen, StoredRows, Strategy, Training, Turn, train};
+use crate::network::classifier::Classifier;
+use crate::network::loss::row_weights;
+use crate::network::session::{Gradient, Session};
 use crate::network::source::Source;
 use crate::{Answer, LearnError, Learner, Query, Stages, Stored, TrainingTask};
 
@@ -105,19 +106,15 @@ impl Oodcil {
         seen.add(task)?;
         let training = &self.parameters.training;
         let index = self.detectors.len();
-        let lesson = Lesson::new(task, 0..task.classes().len(), index, training);
+        let mut lesson = Lesson::new(task, 0..task.classes().len(), index, training);
+        lesson.progress = progress;
         let foreign = match self.buffer.source() {
             Some(rows) => rows,
             None => self.parameters.corruption.rows(&lesson),
         };
         let mut detector = training.network(task, index as u64);
         detector.grow(task.classes().len() + 1);
-        train(&mut detector, &lesson, foreign, progress);
-        if !detector.is_finite() {
-            return Err(LearnError::Diverged {
-                what: "the detector",
-            });
-        }
+        train(&mut Foreign::new(foreign), &mut detector, &lesson)?;
         let rows = Chooser::new(&self.parameters.choice, &lesson).rows();
         let labels: Vec<u32> = rows.iter().map(|&row| lesson.labels[row]).collect();
         let kept = match self.parameters.smoothed_buffer {
@@ -154,49 +151,47 @@ impl Oodcil {
     }
 }
 
-/// The loss on the task's own rows, and that on foreign rows, whose class is the last output.
-fn train(
-    detector: &mut Classifier,
-    lesson: &Lesson<'_>,
-    foreign: Source<'_, f32>,
-    progress: &dyn Progress,
-) {
-    let epochs = lesson.training.epochs;
-    let outputs = detector.outputs();
-    let labels = vec![outputs as u32 - 1; foreign.rows()];
-    let not_mine = CrossEntropy {
-        labels: &labels,
-        weights: &row_weights(&labels, false, 1.0),
-        columns: outputs,
-        shift: None,
-    };
-    let batches = lesson.batches();
-    let mut session = Session::new(detector, vec![batches.whole(), foreign], None);
-    progress.begin(
-        &format!("learning task {}", lesson.index + 1),
-        epochs as u64,
-    );
-    for epoch in 0..epochs {
-        for turn in batches.turns(epoch) {
-            if let Some(rows) = batches.rows(&turn) {
-                session.replace(0, rows);
-            }
-            let mine = CrossEntropy {
-                columns: outputs,
-                ..turn.loss(&turn.weights)
-            };
-            let mut gradient = session.no_gradient();
-            for (source, loss) in [&mine, &not_mine].into_iter().enumerate() {
-                session.add_gradient(source, &mut gradient, |logits, slopes| {
-                    loss.add(logits, slopes)
-                });
-            }
-            session.step(&mut gradient);
+/// Rows that are not of the task. Their class is the output behind the task's own.
+struct Foreign {
+    rows: Option<Source<'static, f32>>,
+    weights: Vec<f32>,
+}
+
+impl Foreign {
+    fn new(rows: Source<'static, f32>) -> Self {
+        let weights = row_weights(&vec![0; rows.rows()], false, 1.0);
+        Foreign {
+            rows: Some(rows),
+            weights,
         }
-        progress.advance(1);
     }
-    progress.end();
-    session.finish();
+}
+
+impl Strategy for Foreign {
+    fn before(&mut self, _: &Lesson<'_>, _: &Classifier) -> Result<Beside, LearnError> {
+        Ok(Beside {
+            sources: self.rows.take().into_iter().collect(),
+            springs: None,
+        })
+    }
+
+    /// The loss on the task's own rows, and that on the foreign ones.
+    fn gradient(
+        &mut self,
+        session: &mut Session<'_, '_>,
+        lesson: &Lesson<'_>,
+        turn: &Turn,
+        gradient: &mut Gradient<f32>,
+    ) -> f64 {
+        let foreign = lesson.columns.end;
+        let turn = Turn {
+            outputs: foreign + 1,
+            ..turn.clone()
+        };
+        let labels = vec![foreign as u32; self.weights.len()];
+        let own = turn.weights.clone();
+        turn.add_losses(session, gradient, &own, (&labels, &self.weights))
+    }
 }
 
 /// Adds ln y, and ln (1 - o) where the score has it, for every class of a detector. Logarithms, because probabilities of a sure detector

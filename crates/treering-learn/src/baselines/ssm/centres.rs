@@ -9,8 +9,9 @@ use super::Neighbours;
 use crate::LearnError;
 use crate::baselines::ergnn::CHOICE;
 use crate::baselines::{Beside, Lesson, StoredRows, Strategy, Turn};
-use crate::network::classifier::{Classifier, Gradient, Session};
+use crate::network::classifier::Classifier;
 use crate::network::loss::row_weights;
+use crate::network::session::{Gradient, Session};
 use crate::network::source::smoothed_rows;
 use crate::parameters::count;
 

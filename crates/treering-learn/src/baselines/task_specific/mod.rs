@@ -4,8 +4,9 @@
 use serde::{Deserialize, Serialize};
 use treering_data::Progress;
 
-use super::{Lesson, Seen, Training};
-use crate::network::classifier::{Classifier, Session};
+use super::finetune::Finetune;
+use super::{Lesson, Seen, Training, train};
+use crate::network::classifier::Classifier;
 use crate::network::kernels::softmax;
 use crate::parameters::count;
 use crate::plus_tp::{self, routed};
@@ -96,32 +97,10 @@ impl TaskSpecific {
         let mut network = self.training.network(task, at as u64);
         let classes = task.classes().len();
         network.grow(classes);
-        let lesson = Lesson::new(task, 0..classes, at, &self.training);
-        let batches = lesson.batches();
-        let mut session = Session::new(&mut network, vec![batches.whole()], None);
-        progress.begin(
-            &format!("learning task {}", at + 1),
-            self.training.epochs as u64,
-        );
-        for epoch in 0..self.training.epochs {
-            for turn in batches.turns(epoch) {
-                if let Some(rows) = batches.rows(&turn) {
-                    session.replace(0, rows);
-                }
-                let mut gradient = session.no_gradient();
-                turn.add_loss(&mut session, &mut gradient);
-                session.step(&mut gradient);
-            }
-            progress.advance(1);
-        }
-        progress.end();
-        session.finish();
-        match network.is_finite() {
-            true => Ok(network),
-            false => Err(LearnError::Diverged {
-                what: "the network",
-            }),
-        }
+        let mut lesson = Lesson::new(task, 0..classes, at, &self.training);
+        lesson.progress = progress;
+        train(&mut Finetune, &mut network, &lesson)?;
+        Ok(network)
     }
 
     /// Answers where the task of every node is decided. Each network reads its own nodes.

@@ -8,7 +8,8 @@ use treering_graph::NodeId;
 use super::anchor::{Anchor, Importance};
 use super::{Baseline, Beside, Lesson, Strategy, Training, Turn};
 use crate::LearnError;
-use crate::network::classifier::{Classifier, Gradient, Session};
+use crate::network::classifier::Classifier;
+use crate::network::session::{Gradient, Session};
 use crate::network::source::{Source, smoothed_rows};
 use crate::parameters::range;
 

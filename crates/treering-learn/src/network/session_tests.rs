@@ -3,9 +3,10 @@
 use candle_core::{D, Device, Tensor};
 use treering_graph::{Direction, Graph, NodeId};
 
-use super::{Classifier, Gradient, Session, Shape, Springs, Start};
+use super::{Gradient, Session, Springs};
 use crate::checks::{assert_close, dense_s, small_graph, sparsely, var};
 use crate::network::adam::{Adam, Spring};
+use crate::network::classifier::{Classifier, Shape, Start};
 use crate::network::loss::{CrossEntropy, row_weights};
 use crate::network::number::Number;
 use crate::network::source::Source;
