@@ -10,7 +10,7 @@ use treering_data::{DataError, Fault, replace};
 
 use super::place::{GRIDS, LOCK, RESULTS, RUNS, look};
 use super::record::FORMAT;
-use super::{FolderError, GridRecord, Record, RunSpec, line};
+use super::{FolderError, GridRecord, Line, Record, RunSpec};
 
 /// Run files of one bench. Only one process at a time works in a folder.
 #[derive(Debug)]
@@ -164,10 +164,15 @@ impl Folder {
         }
         let (records, odd) = self.records()?;
         let mut text = String::new();
-        for record in &records {
-            let by = chosen.get(&record.spec.hash());
-            let line = line(record, by.map_or(&[], Vec::as_slice));
-            text.push_str(&format!("{line}\n"));
+        for record in records {
+            let by = chosen.remove(&record.spec.hash());
+            let line = Line::new(record, by.unwrap_or_default());
+            text.push_str(
+                &serde_json::to_string(&line)
+                    .map_err(io::Error::from)
+                    .map_err(at(&self.path))?,
+            );
+            text.push('\n');
         }
         self.write(RESULTS, &text)?;
         Ok(odd)

@@ -18,6 +18,6 @@ pub use folder::{Folder, Found};
 pub use folder_error::FolderError;
 pub use grids::{GridRecord, Tried};
 pub use job::{Job, JobError, Taught, jobs};
-pub use lines::line;
+pub use lines::Line;
 pub use record::{About, FORMAT, Measured, Phases, Record, RunResult, Status};
 pub use spec::{DataId, RunSpec};
