@@ -9,7 +9,5 @@ pub mod runs;
 
 pub use classes::ClassCounts;
 pub use matrix::{Matrix, balanced_accuracy};
-pub use measure::{cpu_seconds, peak_memory};
-pub use run::{
-    Asked, Cell, Evaluation, Exam, Outcome, Protocol, Spent, evaluate, examine, tasks_of,
-};
+pub use measure::{Costs, Spent, cpu_seconds, peak_memory};
+pub use run::{Asked, Cell, Evaluation, Exam, Outcome, Protocol, evaluate, examine, tasks_of};

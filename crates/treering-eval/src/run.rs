@@ -1,7 +1,5 @@
 //! Running a learner over a stream and keeping score.
 
-use std::time::Instant;
-
 use serde::{Deserialize, Serialize};
 use treering_data::{Progress, Stream};
 use treering_graph::{Graph, NodeId, Role};
@@ -9,7 +7,7 @@ use treering_learn::{Answer, Groups, LearnError, Learner, Query, Shown, Stages, 
 
 use crate::classes::ClassCounts;
 use crate::matrix::{Matrix, balanced_accuracy};
-use crate::measure::cpu_seconds;
+use crate::measure::{Costs, Watch};
 
 /// What a learner is shown at the test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -216,35 +214,13 @@ impl From<Protocol> for Exam {
     }
 }
 
-/// Seconds by the clock and by the processor.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct Spent {
-    /// By the clock.
-    pub wall: f64,
-    /// By all processor cores together.
-    pub cpu: f64,
-}
-
-impl Spent {
-    /// Adds what some work takes.
-    pub fn on<R>(&mut self, work: impl FnOnce() -> R) -> R {
-        let (wall, cpu) = (Instant::now(), cpu_seconds());
-        let result = work();
-        self.wall += wall.elapsed().as_secs_f64();
-        self.cpu += cpu_seconds() - cpu;
-        result
-    }
-}
-
 /// What came of a stream.
 #[derive(Clone, Debug)]
 pub struct Evaluation {
     /// One for every exam.
     pub outcomes: Vec<Outcome>,
-    /// What learning took.
-    pub learn: Spent,
-    /// What answering took, all exams together.
-    pub predict: Spent,
+    /// What it took, all exams together.
+    pub costs: Costs,
 }
 
 /// Lets a learner learn a stream, and asks it about every task seen so far after each.
@@ -259,25 +235,26 @@ pub fn evaluate<E: Copy + Into<Exam>>(
     progress: &dyn Progress,
 ) -> Result<Evaluation, LearnError> {
     let tasks = tasks_of(graph, stream, Shown::Train)?;
-    let (mut learn, mut predict) = (Spent::default(), Spent::default());
+    let (mut costs, watch) = (Costs::default(), Watch::new(progress));
     let mut examination = Examination::new(graph, stream, exams);
     let size = match learner.stages() {
         Stages::Passing => 1,
         Stages::Kept | Stages::LastOnly => tasks.len().max(1),
     };
     for (batch, tasks) in tasks.chunks(size).enumerate() {
-        learn.on(|| learner.learn(tasks, progress))?;
+        costs.learn.on(|| learner.learn(tasks, &watch))?;
         let last = batch * size + tasks.len() - 1;
         let first = match learner.stages() {
             Stages::Kept => 0,
             Stages::Passing | Stages::LastOnly => last,
         };
-        predict.on(|| (first..=last).try_for_each(|stage| examination.ask(learner, stage)))?;
+        let mut ask = || (first..=last).try_for_each(|stage| examination.ask(learner, stage));
+        costs.predict.on(&mut ask)?;
     }
+    watch.divide(&mut costs);
     Ok(Evaluation {
         outcomes: examination.outcomes(stream.tasks.len()),
-        learn,
-        predict,
+        costs,
     })
 }
 

@@ -1,9 +1,21 @@
 //! What every learner can do.
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use treering_data::Progress;
 
+use crate::network::backbone::Backbone;
 use crate::{Answer, LearnError, Query, TrainingTask};
+
+/// What a [`Progress`] hears when the training of a backbone begins.
+pub const PRETRAINING: &str = "training the backbone";
+
+/// What a [`Progress`] hears when prototypes are taken.
+pub const PROFILING: &str = "taking prototypes";
+
+/// What a learner lays down with the first task and never changes.
+#[derive(Clone, Debug)]
+pub struct Foundation(pub(crate) Backbone);
 
 /// Learns a stream task by task, and answers queries about everything learned so far.
 pub trait Learner {
@@ -34,6 +46,20 @@ pub trait Learner {
     fn recognises(&self) -> bool {
         false
     }
+
+    /// The parameters that decide what it lays down with the first task and never changes; none where there is no such thing. Learners that agree in
+    /// them, and learn the same first task, have the same [foundation](Learner::foundation).
+    fn foundation_parameters(&self) -> Option<Value> {
+        None
+    }
+
+    /// What it laid down, so that a learner with other parameters does not have to do it again.
+    fn foundation(&self) -> Option<Foundation> {
+        None
+    }
+
+    /// Begins with what another learner laid down. It then learns as if it had done so itself.
+    fn begin_with(&mut self, _: Foundation) {}
 
     /// The learner that this one adds task prediction to.
     fn host(&self) -> Option<&dyn Learner> {

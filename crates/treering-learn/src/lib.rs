@@ -17,5 +17,5 @@ mod parameters;
 mod task;
 
 pub use error::LearnError;
-pub use learner::{Learner, Stages, Stored};
+pub use learner::{Foundation, Learner, PRETRAINING, PROFILING, Stages, Stored};
 pub use task::{Answer, Groups, Labelled, Query, Shown, TrainingTask};

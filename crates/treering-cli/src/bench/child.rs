@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 use treering_data::Silent;
-use treering_eval::runs::{Job, Measured, Phases, RunResult, checksum};
-use treering_eval::{Spent, cpu_seconds, peak_memory};
+use treering_eval::runs::{Job, Measured, RunResult, Taught, checksum};
+use treering_eval::{Costs, Spent, cpu_seconds};
 
 use super::sets::Origin;
 use crate::failure::Failure;
@@ -32,7 +32,7 @@ pub(super) struct Order {
 #[derive(Serialize, Deserialize)]
 pub(super) enum Reply {
     /// A result for every run.
-    Done(Vec<RunResult>, Measured),
+    Done(Vec<(RunResult, Measured)>),
     /// None of the runs has one.
     Failed(String),
 }
@@ -54,7 +54,7 @@ pub(crate) fn run(global: &Global, output: &Output) -> Result<(), Failure> {
     #[cfg(debug_assertions)]
     fault();
     let reply = match work(&order, started, global) {
-        Ok((results, measured)) => Reply::Done(results, measured),
+        Ok(results) => Reply::Done(results),
         Err(why) => Reply::Failed(why),
     };
     output.print(&serde_json::to_string(&reply).map_err(Failure::system)?)
@@ -85,9 +85,11 @@ fn work(
     order: &Order,
     started: Instant,
     global: &Global,
-) -> Result<(Vec<RunResult>, Measured), String> {
-    let before = cpu_seconds();
-    let mut prepare = Spent::default();
+) -> Result<Vec<(RunResult, Measured)>, String> {
+    let mut prepare = Spent {
+        wall: started.elapsed().as_secs_f64(),
+        cpu: cpu_seconds(),
+    };
     let graph = prepare.on(|| {
         let graph = order.origin.load(global).map_err(reason)?;
         let sum = checksum(&graph);
@@ -97,25 +99,14 @@ fn work(
             false => Err("the data has changed since the bench began; run it again".to_owned()),
         }
     })?;
-    prepare.cpu += before;
     let done = order
         .job
         .run(&graph, &Silent)
         .map_err(|error| error.to_string())?;
-    let phases = |of: fn(&Spent) -> f64, total: f64| Phases {
-        prepare: of(&prepare),
-        learn: of(&done.learn),
-        predict: of(&done.predict),
-        total,
-    };
-    let measured = Measured {
-        seconds: phases(|spent| spent.wall, started.elapsed().as_secs_f64()),
-        cpu_seconds: phases(|spent| spent.cpu, cpu_seconds()),
-        peak_memory_bytes: peak_memory(),
-        threads: rayon::current_num_threads(),
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-    };
-    Ok((done.results, measured))
+    let (threads, version) = (rayon::current_num_threads(), env!("CARGO_PKG_VERSION"));
+    let measured = |costs: &Costs| Measured::new(prepare, costs, threads, version);
+    let with = |(result, costs): Taught| (result, measured(&costs));
+    Ok(done.into_iter().map(with).collect())
 }
 
 fn reason(failure: Failure) -> String {

@@ -107,9 +107,9 @@ impl Pool<'_> {
         let reply = have_done(&order, self.threads, self.memory)?;
         let specs = order.job.specs.into_iter();
         let records: Vec<Record> = match reply {
-            Reply::Done(results, measured) => specs
+            Reply::Done(results) => specs
                 .zip(results)
-                .map(|(spec, result)| Record::done(spec, result, measured.clone()))
+                .map(|(spec, (result, measured))| Record::done(spec, result, measured))
                 .collect(),
             Reply::Failed(why) => specs
                 .map(|spec| Record::failed(spec, why.clone()))

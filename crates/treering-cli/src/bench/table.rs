@@ -88,7 +88,7 @@ impl Row {
             Spread::of(&results.filter_map(of).collect::<Vec<_>>())
         };
         let measured = || records.iter().filter_map(|record| record.measured.as_ref());
-        let learn = |measured: &Measured| measured.cpu_seconds.learn;
+        let learn = |measured: &Measured| measured.cpu_seconds.learning();
         let lost = |record: &Record| {
             Some(Lost {
                 run: meter::name(&series.label, &record.spec),

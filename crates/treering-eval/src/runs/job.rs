@@ -1,4 +1,4 @@
-//! What one training answers for: runs that differ only in the questions.
+//! What one process works off: runs that differ only in the questions share a training, and trainings with the same foundation share that.
 
 use std::collections::HashMap;
 
@@ -7,82 +7,92 @@ use treering_data::{Progress, Stream, StreamError};
 use treering_graph::Graph;
 use treering_learn::plus_tp::SUFFIX;
 use treering_learn::registry::{self, Settings};
-use treering_learn::{LearnError, Learner};
+use treering_learn::{Foundation, LearnError, Learner};
 
 use super::record::About;
 use super::spec::canonical;
 use super::{RunResult, RunSpec};
-use crate::{Exam, Spent, evaluate};
+use crate::{Costs, Exam, Spent, evaluate};
 
-/// Runs that one training serves: they differ in protocol, in the nodes asked about, and in whether task prediction is asked or the host without
-/// it.
+/// Runs that one process works off.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Job {
-    /// The runs; at least one.
+    /// They agree in data, stream and seed, and in the learner but for task prediction and for parameters that its foundation does not depend on.
     pub specs: Vec<RunSpec>,
 }
 
-/// What came of a job.
-#[derive(Clone, Debug)]
-pub struct Taught {
-    /// One for every run.
-    pub results: Vec<RunResult>,
-    /// What learning took.
-    pub learn: Spent,
-    /// What answering took, all runs together.
-    pub predict: Spent,
-}
+/// What came of a run, and what its training and questions took.
+pub type Taught = (RunResult, Costs);
 
-/// Why a job gives nothing.
+/// Why a job gave no results.
 #[derive(Debug, thiserror::Error)]
 pub enum JobError {
-    /// The data makes no stream.
+    /// The stream does not come together.
     #[error(transparent)]
     Stream(#[from] StreamError),
     /// The learner refuses.
     #[error(transparent)]
     Learn(#[from] LearnError),
-    /// No runs.
+    /// Nothing to do.
     #[error("the job has no runs")]
     Empty,
 }
 
-/// Puts runs together that one training serves, in the order of their first runs.
+/// Puts runs together that share a training or a foundation, in the order of their first run.
 pub fn jobs(specs: Vec<RunSpec>) -> Vec<Job> {
-    let mut slots: Vec<Slot> = Vec::new();
+    let mut jobs: Vec<Job> = Vec::new();
+    let mut by_foundation: HashMap<String, usize> = HashMap::new();
+    for lesson in lessons(&specs) {
+        let runs = lesson.runs.iter().map(|&run| specs[run].clone());
+        let known = foundation(&specs[lesson.runs[0]])
+            .map(|key| *by_foundation.entry(key).or_insert(jobs.len()));
+        match known.and_then(|place| jobs.get_mut(place)) {
+            Some(job) => job.specs.extend(runs),
+            None => jobs.push(Job {
+                specs: runs.collect(),
+            }),
+        }
+    }
+    jobs
+}
+
+/// One training, and the places of the runs that it serves.
+struct Lesson {
+    prediction: Option<String>,
+    runs: Vec<usize>,
+}
+
+/// Puts runs together that share a training: those that differ only in protocol or asked nodes, and a host with and without task prediction.
+fn lessons(specs: &[RunSpec]) -> Vec<Lesson> {
+    let mut lessons: Vec<Lesson> = Vec::new();
     let mut by_host: HashMap<String, Vec<usize>> = HashMap::new();
-    for spec in specs {
-        let (host, prediction) = training(&spec);
+    for (run, spec) in specs.iter().enumerate() {
+        let (host, prediction) = training(spec);
         let known = by_host.entry(host).or_default();
-        let fits = |slot: &&usize| match (&prediction, &slots[**slot].prediction) {
+        // One training can serve a host without task prediction, and with one kind of it.
+        let fits = |place: &&usize| match (&prediction, &lessons[**place].prediction) {
             (Some(wanted), Some(there)) => wanted == there,
             _ => true,
         };
         match known.iter().find(fits).copied() {
             Some(place) => {
-                let slot = &mut slots[place];
-                slot.prediction = slot.prediction.take().or(prediction);
-                slot.job.specs.push(spec);
+                let lesson = &mut lessons[place];
+                lesson.prediction = lesson.prediction.take().or(prediction);
+                lesson.runs.push(run);
             }
             None => {
-                known.push(slots.len());
-                slots.push(Slot {
+                known.push(lessons.len());
+                lessons.push(Lesson {
                     prediction,
-                    job: Job { specs: vec![spec] },
+                    runs: vec![run],
                 });
             }
         }
     }
-    slots.into_iter().map(|slot| slot.job).collect()
+    lessons
 }
 
-/// A job that is being put together, with the parameters of its task prediction.
-struct Slot {
-    prediction: Option<String>,
-    job: Job,
-}
-
-/// What the host's training depends on, and the parameters of task prediction where it is plugged in.
+/// What a run's training depends on: that of the host, and that of task prediction.
 fn training(spec: &RunSpec) -> (String, Option<String>) {
     let plugged = spec.learner.strip_suffix(SUFFIX);
     let own = |key: &str| plugged.is_some() && key.starts_with("tp-");
@@ -105,43 +115,92 @@ fn training(spec: &RunSpec) -> (String, Option<String>) {
     (canonical(&key), prediction)
 }
 
-impl Job {
-    /// The run whose learner also answers for the others: one with task prediction, if there is one.
-    fn leader(&self) -> Option<&RunSpec> {
-        let plugged = self.specs.iter().find(|spec| is_plugged(spec));
-        plugged.or(self.specs.first())
-    }
+/// What the foundation of a run's learner depends on; none where it has none.
+fn foundation(spec: &RunSpec) -> Option<String> {
+    let learner = registry::build(&spec.learner, spec.parameters.clone()).ok()?;
+    let parameters = learner.foundation_parameters()?;
+    let (data, stream) = (&spec.data, &spec.stream);
+    let key = (data, stream, &spec.learner, spec.revision, parameters);
+    Some(canonical(&key))
+}
 
-    /// Learns the stream once and answers for every run.
+impl Job {
+    /// Trains and asks: for every run its result, and what its own training took.
     ///
     /// # Errors
-    /// The data makes no stream; the learner refuses.
-    pub fn run(&self, graph: &Graph, progress: &dyn Progress) -> Result<Taught, JobError> {
-        let leader = self.leader().ok_or(JobError::Empty)?;
-        let stream = Stream::plan(graph, &leader.stream)?;
-        let mut learner = registry::build(&leader.learner, leader.parameters.clone())?;
-        let exam = |spec: &RunSpec| Exam {
-            protocol: spec.protocol,
-            asked: spec.asked,
-            host: is_plugged(leader) && !is_plugged(spec),
-        };
-        let exams: Vec<Exam> = self.specs.iter().map(exam).collect();
-        let done = evaluate(&mut *learner, graph, &stream, &exams, progress)?;
-        let about = About {
-            synthetic: graph.origin().synthetic.is_some(),
-            classes: stream.tasks.iter().map(|task| task.classes.len()).sum(),
-        };
-        let results = exams.iter().zip(&done.outcomes).map(|(exam, outcome)| {
-            let whole: &dyn Learner = &*learner;
-            let asked = whole.host().filter(|_| exam.host).unwrap_or(whole);
-            RunResult::new(outcome, asked, about)
-        });
-        Ok(Taught {
-            results: results.collect(),
-            learn: done.learn,
-            predict: done.predict,
-        })
+    /// A stream that does not come together, a learner that refuses.
+    pub fn run(&self, graph: &Graph, progress: &dyn Progress) -> Result<Vec<Taught>, JobError> {
+        let first = self.specs.first().ok_or(JobError::Empty)?;
+        let stream = Stream::plan(graph, &first.stream)?;
+        let mut done: Vec<Option<Taught>> = vec![None; self.specs.len()];
+        let mut laid = None;
+        for lesson in lessons(&self.specs) {
+            let specs: Vec<&RunSpec> = lesson.runs.iter().map(|&run| &self.specs[run]).collect();
+            let taught = teach(&specs, graph, &stream, &mut laid, progress)?;
+            for (&run, taught) in lesson.runs.iter().zip(taught) {
+                done[run] = Some(taught);
+            }
+        }
+        done.into_iter()
+            .collect::<Option<_>>()
+            .ok_or(JobError::Empty)
     }
+}
+
+/// What a learner laid down, what that depends on, and what it took.
+struct Laid {
+    key: Option<String>,
+    foundation: Foundation,
+    spent: Spent,
+}
+
+/// One training and all its questions.
+fn teach(
+    specs: &[&RunSpec],
+    graph: &Graph,
+    stream: &Stream,
+    laid: &mut Option<Laid>,
+    progress: &dyn Progress,
+) -> Result<Vec<Taught>, JobError> {
+    // The one with task prediction can answer for its host too.
+    let plugged = specs.iter().find(|spec| is_plugged(spec));
+    let leader = plugged.or(specs.first()).ok_or(JobError::Empty)?;
+    let mut learner = registry::build(&leader.learner, leader.parameters.clone())?;
+    let key = foundation(leader);
+    let ready = laid.as_ref().filter(|laid| laid.key == key);
+    if let Some(laid) = ready {
+        learner.begin_with(laid.foundation.clone());
+    }
+    let exam = |spec: &&RunSpec| Exam {
+        protocol: spec.protocol,
+        asked: spec.asked,
+        host: is_plugged(leader) && !is_plugged(spec),
+    };
+    let exams: Vec<Exam> = specs.iter().map(exam).collect();
+    let mut done = evaluate(&mut *learner, graph, stream, &exams, progress)?;
+    match ready {
+        // It would have taken as long alone.
+        Some(laid) => done.costs.pretrain = laid.spent,
+        None => {
+            let spent = done.costs.pretrain;
+            let of = |foundation| Laid {
+                key,
+                foundation,
+                spent,
+            };
+            *laid = learner.foundation().map(of);
+        }
+    }
+    let about = About {
+        synthetic: graph.origin().synthetic.is_some(),
+        classes: stream.tasks.iter().map(|task| task.classes.len()).sum(),
+    };
+    let results = exams.iter().zip(&done.outcomes).map(|(exam, outcome)| {
+        let whole: &dyn Learner = &*learner;
+        let asked = whole.host().filter(|_| exam.host).unwrap_or(whole);
+        (RunResult::new(outcome, asked, about), done.costs)
+    });
+    Ok(results.collect())
 }
 
 fn is_plugged(spec: &RunSpec) -> bool {

@@ -26,6 +26,11 @@ fn spec(learner: &str, protocol: Protocol, changed: &[(&str, Value)]) -> RunSpec
     }
 }
 
+fn results(job: &Job, graph: &Graph) -> Vec<RunResult> {
+    let taught = job.run(graph, &Silent).unwrap();
+    taught.into_iter().map(|(result, _)| result).collect()
+}
+
 fn tp_revision(learner: &str) -> Option<u32> {
     learner.ends_with(SUFFIX).then_some(1)
 }
@@ -88,12 +93,12 @@ fn a_run_gives_the_same_alone_and_in_company() {
         .for_each(|spec| spec.data.checksum = checksum(&graph));
     let together = jobs(specs.clone());
     assert_eq!(together.len(), 1);
-    let results = together[0].run(&graph, &Silent).unwrap().results;
+    let results = results(&together[0], &graph);
     for (spec, result) in specs.iter().zip(&results) {
         let alone = Job {
             specs: vec![spec.clone()],
         };
-        assert_eq!(alone.run(&graph, &Silent).unwrap().results[0], *result);
+        assert_eq!(self::results(&alone, &graph)[0], *result);
         assert!(result.synthetic);
         assert_eq!(result.matrix.len(), 6);
         assert_eq!(result.classes, Some(12));
@@ -108,4 +113,43 @@ fn a_run_gives_the_same_alone_and_in_company() {
         results[0].stored_floats_per_task,
         results[0].stored.model as f64 / 6.0
     );
+}
+
+#[test]
+fn learners_with_one_foundation_lay_it_once_and_give_the_same_as_alone() {
+    let recipe = Recipe::demo().scaled(0.1).unwrap();
+    let graph = synthesize(&recipe, &Context::new(&Silent, 1 << 30)).unwrap();
+    let with = |more: &[(&str, Value)]| {
+        let small = [
+            ("epochs", Value::from(5)),
+            ("hidden", Value::from(8)),
+            ("contrastive.epochs", Value::from(3)),
+        ];
+        let mut spec = spec("tpp", Protocol::Paper, &[&small, more].concat());
+        spec.data.checksum = checksum(&graph);
+        spec
+    };
+    let specs = vec![
+        with(&[]),
+        with(&[("tokens", Value::from(1))]),
+        with(&[("hidden", Value::from(9))]),
+        with(&[("shared-head", Value::from(true))]),
+        with(&[("contrastive.epochs", Value::from(4))]),
+    ];
+    let together = jobs(specs.clone());
+    let sizes: Vec<usize> = together.iter().map(|job| job.specs.len()).collect();
+    assert_eq!(sizes, [3, 1, 1]);
+    let taught = together[0].run(&graph, &Silent).unwrap();
+    for (spec, (result, costs)) in together[0].specs.iter().zip(&taught) {
+        let alone = Job {
+            specs: vec![spec.clone()],
+        };
+        assert_eq!(results(&alone, &graph)[0], *result);
+        assert_eq!(costs.pretrain, taught[0].1.pretrain);
+        assert!(costs.pretrain.wall > 0.0 && costs.learn.wall > 0.0 && costs.profile.wall > 0.0);
+    }
+    assert_ne!(taught[0].0, taught[1].0);
+    // A job put together by hand does not mix what does not belong together.
+    let mixed = Job { specs };
+    assert_eq!(results(&mixed, &graph)[2], results(&together[1], &graph)[0]);
 }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use treering_learn::{Learner, Stored};
 
 use super::RunSpec;
-use crate::{Matrix, Outcome, Protocol};
+use crate::{Costs, Matrix, Outcome, Protocol, Spent, peak_memory};
 
 /// The version of run files. Counts up when a reader of the old ones could not read the new ones.
 pub const FORMAT: u32 = 1;
@@ -149,14 +149,63 @@ pub struct Measured {
 /// Seconds by phase.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Phases {
-    /// Reading the data and planning the stream.
+    /// Starting the process, and reading the data.
     pub prepare: f64,
-    /// Learning all tasks.
+    /// Training the backbone.
+    #[serde(default)]
+    pub pretrain: f64,
+    /// Learning all tasks, apart from that and from the profiles.
     pub learn: f64,
+    /// Taking the prototypes of all tasks.
+    #[serde(default)]
+    pub profile: f64,
     /// Answering, for all runs of the training.
     pub predict: f64,
-    /// From the start of the process.
+    /// All of these.
     pub total: f64,
+}
+
+impl Phases {
+    /// Everything that a learner does before it can be asked.
+    pub fn learning(&self) -> f64 {
+        self.pretrain + self.learn + self.profile
+    }
+
+    /// One kind of seconds of all phases.
+    fn of(prepare: Spent, costs: &Costs, seconds: fn(&Spent) -> f64) -> Self {
+        let [pretrain, learn, profile, predict] = [
+            &costs.pretrain,
+            &costs.learn,
+            &costs.profile,
+            &costs.predict,
+        ]
+        .map(seconds);
+        let prepare = seconds(&prepare);
+        Phases {
+            prepare,
+            pretrain,
+            learn,
+            profile,
+            predict,
+            total: prepare + pretrain + learn + profile + predict,
+        }
+    }
+}
+
+impl Measured {
+    /// What this process took for some runs.
+    ///
+    /// # Arguments
+    /// * `prepare`: what it took before the learner began.
+    pub fn new(prepare: Spent, costs: &Costs, threads: usize, version: &str) -> Self {
+        Measured {
+            seconds: Phases::of(prepare, costs, |spent| spent.wall),
+            cpu_seconds: Phases::of(prepare, costs, |spent| spent.cpu),
+            peak_memory_bytes: peak_memory(),
+            threads,
+            version: version.to_owned(),
+        }
+    }
 }
 
 impl Record {

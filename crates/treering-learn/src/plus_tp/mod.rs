@@ -99,8 +99,8 @@ impl Learner for PlusTp {
 
     fn learn(&mut self, tasks: &[TrainingTask], progress: &dyn Progress) -> Result<(), LearnError> {
         self.host.learn(tasks, progress)?;
-        let prototypes = tasks.iter().map(|task| self.recogniser.prototype(task));
-        self.prototypes.extend(prototypes);
+        self.prototypes
+            .extend(self.recogniser.prototypes(tasks, progress));
         Ok(())
     }
 

@@ -14,11 +14,14 @@ pub use parameters::{Profile, Routing, TppParameters};
 pub use profile::{Recogniser, Route, patched, routes};
 pub use prompt::{Head, Prompt};
 
+use serde_json::{Value, json};
 use treering_data::{Progress, Purpose, random};
 
 use crate::network::backbone::Backbone;
 use crate::network::pretrain::pretrain;
-use crate::{Answer, LearnError, Learner, Query, Stages, Stored, TrainingTask};
+use crate::{
+    Answer, Foundation, LearnError, Learner, PRETRAINING, Query, Stages, Stored, TrainingTask,
+};
 use prompt::Session;
 
 /// The tasks whose prompts are trained in one go: their running means take 3 x 12 bytes per token and feature column each.
@@ -57,6 +60,8 @@ pub struct Tpp {
     parameters: TppParameters,
     backbone: Option<Backbone>,
     rings: Vec<Ring>,
+    /// The backbone is another learner's, trained on the task that this one is yet to learn first.
+    begun: bool,
 }
 
 impl Tpp {
@@ -70,6 +75,7 @@ impl Tpp {
             parameters,
             backbone: None,
             rings: Vec::new(),
+            begun: false,
         })
     }
 
@@ -87,6 +93,7 @@ impl Tpp {
             parameters,
             backbone: Some(backbone),
             rings,
+            begun: false,
         })
     }
 
@@ -124,10 +131,7 @@ impl Tpp {
         }
         let mut start = random(parameters.seed, Purpose::Initialisation, 0);
         let mut backbone = Backbone::new(features, parameters.hidden, parameters.hops, &mut start);
-        progress.begin(
-            "training the backbone",
-            parameters.contrastive.epochs as u64,
-        );
+        progress.begin(PRETRAINING, parameters.contrastive.epochs as u64);
         let losses = match parameters.contrastive.epochs {
             0 => Vec::new(),
             _ => pretrain(
@@ -285,9 +289,9 @@ impl Learner for Tpp {
         let Some(task) = tasks.first() else {
             return Ok(());
         };
-        let first = self.backbone.is_none();
+        let first = self.backbone.is_none() || self.begun;
         self.pretrain(task, progress)?;
-        let prototypes: Vec<Vec<f64>> = tasks.iter().map(|task| self.profile(task)).collect();
+        let prototypes = self.recogniser().prototypes(tasks, progress);
         let trained = self.train(tasks, first, progress)?;
         let rings = prototypes.into_iter().zip(trained);
         self.rings
@@ -296,6 +300,7 @@ impl Learner for Tpp {
                 prompt,
                 head,
             }));
+        self.begun = false;
         Ok(())
     }
 
@@ -321,5 +326,26 @@ impl Learner for Tpp {
 
     fn recognises(&self) -> bool {
         self.parameters.routing == Routing::Prototype
+    }
+
+    fn foundation_parameters(&self) -> Option<Value> {
+        let p = &self.parameters;
+        Some(json!({
+            "seed": p.seed,
+            "hidden": p.hidden,
+            "hops": p.hops,
+            "contrastive": p.contrastive,
+        }))
+    }
+
+    fn foundation(&self) -> Option<Foundation> {
+        self.backbone.clone().map(Foundation)
+    }
+
+    fn begin_with(&mut self, foundation: Foundation) {
+        if self.rings.is_empty() {
+            self.backbone = Some(foundation.0);
+            self.begun = true;
+        }
     }
 }

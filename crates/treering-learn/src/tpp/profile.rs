@@ -4,10 +4,11 @@ use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use treering_data::{Purpose, random};
+use treering_data::{Progress, Purpose, random};
 use treering_graph::{Arcs, Features, Graph, NodeId, Propagation, Side};
 
 use super::parameters::Profile;
+use crate::learner::PROFILING;
 use crate::task::{Groups, Query, TrainingTask};
 
 /// Arcs in which every isolated node is joined, both ways, to a random node that was not isolated. A graph of nothing but isolated
@@ -98,6 +99,23 @@ impl Recogniser {
         let nodes = &task.train().nodes;
         self.profile
             .prototype(arcs, graph.features(), nodes, self.smoothing)
+    }
+
+    /// The prototypes of tasks, as one phase of the work.
+    pub(crate) fn prototypes(
+        &self,
+        tasks: &[TrainingTask],
+        progress: &dyn Progress,
+    ) -> Vec<Vec<f64>> {
+        progress.begin(PROFILING, tasks.len() as u64);
+        let one = |task: &TrainingTask| {
+            let prototype = self.prototype(task);
+            progress.advance(1);
+            prototype
+        };
+        let all = tasks.iter().map(one).collect();
+        progress.end();
+        all
     }
 
     /// Which task each group of a query belongs to.

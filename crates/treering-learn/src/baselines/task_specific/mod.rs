@@ -138,14 +138,12 @@ impl Learner for TaskSpecific {
     }
 
     fn learn(&mut self, tasks: &[TrainingTask], progress: &dyn Progress) -> Result<(), LearnError> {
-        for task in tasks {
+        let prototypes = self.recogniser.prototypes(tasks, progress);
+        for (task, prototype) in tasks.iter().zip(prototypes) {
             let mut seen = self.seen.clone();
             seen.add(task)?;
             let network = self.train(task, self.tasks.len(), progress)?;
-            self.tasks.push(Own {
-                network,
-                prototype: self.recogniser.prototype(task),
-            });
+            self.tasks.push(Own { network, prototype });
             self.seen = seen;
         }
         Ok(())
