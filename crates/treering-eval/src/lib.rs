@@ -6,6 +6,7 @@ mod matrix;
 mod measure;
 mod run;
 pub mod runs;
+pub mod studies;
 
 pub use classes::ClassCounts;
 pub use matrix::{Matrix, balanced_accuracy};

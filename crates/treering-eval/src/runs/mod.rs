@@ -11,7 +11,7 @@ mod job;
 mod lines;
 mod place;
 mod record;
-mod spec;
+pub(crate) mod spec;
 
 pub use checksum::checksum;
 pub use folder::{Folder, Found};

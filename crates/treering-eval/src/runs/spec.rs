@@ -54,7 +54,7 @@ impl RunSpec {
 }
 
 /// The SHA-256 of some bytes, in hexadecimal digits.
-pub(super) fn digest(bytes: &[u8]) -> String {
+pub(crate) fn digest(bytes: &[u8]) -> String {
     hexadecimal(&Sha256::digest(bytes))
 }
 
@@ -63,7 +63,7 @@ pub(super) fn hexadecimal(bytes: &[u8]) -> String {
 }
 
 /// JSON without spaces whose keys are in alphabetical order at every depth: one text for one value, in whatever order it was put together.
-pub(super) fn canonical(value: &impl Serialize) -> String {
+pub(crate) fn canonical(value: &impl Serialize) -> String {
     let value = serde_json::to_value(value).unwrap_or(Value::Null);
     sorted(value).to_string()
 }

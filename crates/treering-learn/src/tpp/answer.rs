@@ -9,6 +9,7 @@ use super::prompt::{fold_head, padded, shares};
 use super::together::padded_width;
 use super::{Ring, Tpp};
 use crate::network::backbone::{Backbone, pick};
+use crate::network::dense;
 use crate::network::inputs::Inputs;
 use crate::network::kernels::{Rows, prompted_probabilities};
 use crate::{Answer, LearnError, Query};
@@ -47,6 +48,23 @@ impl Tpp {
             Some(at) => Err(LearnError::TooLarge(query.nodes[at].0)),
             None => Ok(answers),
         }
+    }
+
+    /// The embeddings of the query's nodes, a row each; with the prompt of a ring where one is named.
+    ///
+    /// # Errors
+    /// A query that does not fit, a ring that is not there, nothing learned yet.
+    pub fn embeddings(&self, query: &Query, ring: Option<usize>) -> Result<Vec<f32>, LearnError> {
+        let backbone = self.backbone.as_ref().ok_or(LearnError::Nothing)?;
+        let rings = self.rings_for(query, backbone)?;
+        let ring = match ring {
+            None => None,
+            Some(place) => Some(rings.get(place).ok_or(LearnError::NoSuchTask {
+                task: place as u32,
+                learned: rings.len(),
+            })?),
+        };
+        Ok(Network::new(query, backbone).embeddings(ring))
     }
 
     /// Which task each group of the query belongs to.
@@ -128,6 +146,32 @@ impl<'a> Network<'a> {
         probabilities
     }
 
+    /// ReLU(S^hops (X + alpha Phi) W1) W2.
+    fn embeddings(&self, ring: Option<&Ring>) -> Vec<f32> {
+        let (count, hidden) = (self.nodes.len(), self.backbone.hidden);
+        let all: Vec<usize> = (0..count).collect();
+        let (mixed, product) = ring.map_or_else(Default::default, |ring| self.prompt(ring, &all));
+        let tokens = mixed.len() / count.max(1);
+        let entry = |at: usize, column: usize| {
+            let prompt: f32 = (0..tokens)
+                .map(|token| mixed[at * tokens + token] * product[token * self.width + column])
+                .sum();
+            (self.base[at * self.width + column] + prompt).max(0.0)
+        };
+        let layer: Vec<f32> = all
+            .iter()
+            .flat_map(|&at| (0..hidden).map(move |column| entry(at, column)))
+            .collect();
+        let mut embeddings = vec![0f32; count * hidden];
+        dense::product(
+            &mut embeddings,
+            dense::Into::Replace,
+            dense::view(&layer, count, hidden),
+            dense::view(&self.backbone.second, hidden, hidden),
+        );
+        embeddings
+    }
+
     /// How much of each token reaches the chosen nodes, and the tokens times W1.
     fn prompt(&self, ring: &Ring, chosen: &[usize]) -> (Vec<f32>, Vec<f32>) {
         let Some(prompt) = &ring.prompt else {
@@ -157,11 +201,11 @@ impl<'a> Network<'a> {
         let hidden = self.backbone.hidden;
         let count = tokens.len() / self.backbone.features;
         let mut product = vec![0f32; count * hidden];
-        crate::network::dense::product(
+        dense::product(
             &mut product,
-            crate::network::dense::Into::Replace,
-            crate::network::dense::view(tokens, count, self.backbone.features),
-            crate::network::dense::view(&self.backbone.first, self.backbone.features, hidden),
+            dense::Into::Replace,
+            dense::view(tokens, count, self.backbone.features),
+            dense::view(&self.backbone.first, self.backbone.features, hidden),
         );
         padded(&product, hidden, self.width)
     }

@@ -118,14 +118,27 @@ impl Recogniser {
         all
     }
 
-    /// Which task each group of a query belongs to.
-    pub fn routes(&self, query: &Query, prototypes: &[&[f64]]) -> Vec<Route> {
+    /// The prototype of all nodes of a query together.
+    pub fn query_prototype(&self, query: &Query) -> Vec<f64> {
+        let patched = self.patched_query(query);
+        let (graph, nodes) = (query.graph(), &query.nodes);
+        let arcs = patched.as_ref().unwrap_or(graph.arcs());
+        self.profile
+            .prototype(arcs, graph.features(), nodes, self.smoothing)
+    }
+
+    fn patched_query(&self, query: &Query) -> Option<Arcs> {
         let arcs = query.graph().arcs();
-        let patched = query.patch.map(|number| {
+        query.patch.map(|number| {
             // Apart from the draws for tasks, which count up from 0.
             patched(arcs, &mut random(self.seed, Purpose::Patching, !number))
-        });
-        let arcs = patched.as_ref().unwrap_or(arcs);
+        })
+    }
+
+    /// Which task each group of a query belongs to.
+    pub fn routes(&self, query: &Query, prototypes: &[&[f64]]) -> Vec<Route> {
+        let patched = self.patched_query(query);
+        let arcs = patched.as_ref().unwrap_or(query.graph().arcs());
         routes(query, arcs, prototypes, self.profile, self.smoothing)
     }
 }
