@@ -17,10 +17,12 @@ pub enum Purpose {
     Patching = 4,
     /// Corrupted views for contrastive learning.
     Augmentation = 5,
-    /// Nodes to keep, batches, groups.
+    /// Nodes to keep, batches.
     Sampling = 6,
     /// Synthetic graphs.
     Synthesis = 7,
+    /// Which nodes are asked about together.
+    Grouping = 8,
 }
 
 /// The random numbers of one purpose; `index` keeps tasks, classes or blocks of one purpose apart.

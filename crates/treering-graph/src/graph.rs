@@ -156,6 +156,14 @@ impl Graph {
         })
     }
 
+    /// The same nodes with only those arcs for which `keep(target, source)` holds.
+    pub fn filtered(self, keep: impl FnMut(usize, usize) -> bool) -> Graph {
+        Graph {
+            arcs: self.arcs.filtered(keep),
+            ..self
+        }
+    }
+
     /// The same graph without labels and split.
     pub fn unlabelled(self) -> Graph {
         Graph {

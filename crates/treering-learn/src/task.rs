@@ -6,6 +6,32 @@ use treering_graph::{Graph, NodeId, Role};
 use crate::LearnError;
 
 /// A task to learn from: a graph without labels, and the labels of its train nodes beside it.
+///
+/// What is not granted has no name here. There are no labels of test nodes:
+/// ```compile_fail,E0599
+/// fn peek(task: &treering_learn::TrainingTask) {
+///     let _ = task.test();
+/// }
+/// ```
+/// The parts are private, and nothing can be put back into them:
+/// ```compile_fail,E0616
+/// fn peek(task: &treering_learn::TrainingTask) {
+///     let _ = &task.validation;
+/// }
+/// ```
+/// There is no way to the graph that the task was cut from, nor to another task:
+/// ```compile_fail,E0599
+/// fn look_back(task: &treering_learn::TrainingTask) {
+///     let _ = task.earlier();
+/// }
+/// ```
+/// What there is:
+/// ```
+/// fn learn(task: &treering_learn::TrainingTask) {
+///     assert!(task.graph().labels().is_none() && task.graph().split().is_none());
+///     let (_, _) = (&task.train().nodes, &task.train().classes);
+/// }
+/// ```
 #[derive(Clone, Debug)]
 pub struct TrainingTask {
     graph: Graph,
@@ -99,6 +125,31 @@ impl TrainingTask {
 }
 
 /// Nodes to classify.
+///
+/// It has no labels, not even under another name, and its graph cannot be exchanged for one that has some:
+/// ```compile_fail,E0599
+/// fn peek(query: &treering_learn::Query) {
+///     let _ = query.labels();
+/// }
+/// ```
+/// ```compile_fail,E0616
+/// fn peek(query: &mut treering_learn::Query, labelled: treering_graph::Graph) {
+///     query.graph = labelled;
+/// }
+/// ```
+/// It does not say which task of the stream it is about; only `oracle` fills [`tasks`](Query::tasks):
+/// ```compile_fail,E0609
+/// fn peek(query: &treering_learn::Query) {
+///     let _ = query.task;
+/// }
+/// ```
+/// What there is:
+/// ```
+/// fn answer(query: &treering_learn::Query) {
+///     assert!(query.graph().labels().is_none() && query.graph().split().is_none());
+///     let (_, _, _) = (&query.nodes, &query.groups, &query.tasks);
+/// }
+/// ```
 #[derive(Clone, Debug)]
 pub struct Query {
     graph: Graph,
@@ -214,6 +265,10 @@ pub struct Answer {
     /// How clear the choice of the task was: 1 where the query lies on the task's prototype, 0 half way to the next one. Infinite where
     /// only one task is known.
     pub margin: f64,
+    /// How much the query is like something learned; higher is more. Prototype routers say minus the distance of the group to the nearest prototype,
+    /// and only for [`Groups::All`]: for smaller groups every feature column would have to be smoothed. Other learners say the largest probability
+    /// over all classes seen. None where the query names the tasks, for then nothing was recognised.
+    pub familiarity: Option<f64>,
     /// The probability of each of that task's classes.
     pub probabilities: Vec<f32>,
 }

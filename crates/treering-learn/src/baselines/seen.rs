@@ -102,6 +102,7 @@ impl Seen {
         Answer {
             task: task as u32,
             margin: f64::INFINITY,
+            familiarity: None,
             probabilities,
         }
     }
@@ -136,7 +137,28 @@ impl Seen {
         Answer {
             task: chosen as u32,
             margin: f64::from(likeliest(chosen)) - f64::from(second),
+            familiarity: Some(surest(row, best(chosen))),
             probabilities: probabilities[self.columns(chosen)].to_vec(),
         }
+    }
+}
+
+/// The largest probability over all classes. In f64, where answers that are all sure in f32 can still be told apart.
+fn surest(row: &[f32], best: f32) -> f64 {
+    let share = |&score: &f32| (f64::from(score) - f64::from(best)).exp();
+    1.0 / row.iter().map(share).sum::<f64>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::surest;
+
+    #[test]
+    fn the_surest_class_is_the_largest_of_a_softmax_over_all() {
+        let row = [1.0f32, -2.0, 3.0];
+        let sum: f64 = row.iter().map(|&score| f64::from(score).exp()).sum();
+        assert!((surest(&row, 3.0) - 3f64.exp() / sum).abs() < 1e-15);
+        // Both are 1 in f32.
+        assert!(surest(&[30.0, 0.0], 30.0) < surest(&[31.0, 0.0], 31.0));
     }
 }

@@ -80,16 +80,24 @@ impl PlusTp {
     }
 }
 
-/// The same query, with the task of every node as its group's route has it; and those routes' margins.
-pub(crate) fn routed(query: &Query, routes: &[Route]) -> (Query, Vec<f64>) {
+/// Answers to the same query with the task of every node as its group's route has it, and with what the routes say about themselves.
+pub(crate) fn routed(
+    query: &Query,
+    routes: &[Route],
+    predict: impl FnOnce(&Query) -> Result<Vec<Answer>, LearnError>,
+) -> Result<Vec<Answer>, LearnError> {
     let (groups, _) = query.group_numbers();
-    let route = |&group: &u32| routes[group as usize];
+    let of_nodes = || groups.iter().map(|&group| routes[group as usize]);
     let mut query = query.clone();
-    query.tasks = Some(groups.iter().map(|group| route(group).task).collect());
-    (
-        query,
-        groups.iter().map(|group| route(group).margin).collect(),
-    )
+    query.tasks = Some(of_nodes().map(|route| route.task).collect());
+    let answers = predict(&query)?.into_iter().zip(of_nodes());
+    Ok(answers
+        .map(|(answer, route)| Answer {
+            margin: route.margin,
+            familiarity: route.familiarity,
+            ..answer
+        })
+        .collect())
 }
 
 impl Learner for PlusTp {
@@ -118,12 +126,8 @@ impl Learner for PlusTp {
         }
         query.check(first.len(), seen)?;
         let prototypes: Vec<&[f64]> = self.prototypes[..seen].iter().map(|p| &p[..]).collect();
-        let (query, margins) = routed(query, &self.recogniser.routes(query, &prototypes));
-        let answers = self.host.predict(&query)?;
-        let margins = answers.into_iter().zip(margins);
-        Ok(margins
-            .map(|(answer, margin)| Answer { margin, ..answer })
-            .collect())
+        let routes = self.recogniser.routes(query, &prototypes);
+        routed(query, &routes, |query| self.host.predict(query))
     }
 
     fn stages(&self) -> Stages {

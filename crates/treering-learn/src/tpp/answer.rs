@@ -30,6 +30,7 @@ impl Tpp {
                 let known = |&task: &u32| Route {
                     task,
                     margin: f64::INFINITY,
+                    familiarity: None,
                 };
                 let routes: Vec<Route> = tasks.iter().map(known).collect();
                 let each: Vec<u32> = (0..tasks.len() as u32).collect();
@@ -42,7 +43,9 @@ impl Tpp {
             }
         };
         let sound = |answer: &Answer| {
-            !answer.margin.is_nan() && answer.probabilities.iter().all(|p| p.is_finite())
+            let numbers = [answer.margin, answer.familiarity.unwrap_or(0.0)];
+            numbers.iter().all(|number| !number.is_nan())
+                && answer.probabilities.iter().all(|p| p.is_finite())
         };
         match answers.iter().position(|answer| !sound(answer)) {
             Some(at) => Err(LearnError::TooLarge(query.nodes[at].0)),
@@ -229,9 +232,11 @@ fn classify(
         }
         let probabilities = network.probabilities(ring, chosen);
         for (&at, row) in chosen.iter().zip(probabilities.chunks(ring.classes())) {
+            let route = routes[numbers[at] as usize];
             answers[at] = Some(Answer {
                 task: task as u32,
-                margin: routes[numbers[at] as usize].margin,
+                margin: route.margin,
+                familiarity: route.familiarity,
                 probabilities: row.to_vec(),
             });
         }
@@ -257,6 +262,7 @@ fn most_confident(rings: &[Ring], network: &Network<'_>) -> Vec<Answer> {
                 *best = Some(Answer {
                     task: task as u32,
                     margin: 0.0,
+                    familiarity: None,
                     probabilities: row.to_vec(),
                 });
             }
@@ -264,9 +270,13 @@ fn most_confident(rings: &[Ring], network: &Network<'_>) -> Vec<Answer> {
     }
     let answers = best.into_iter().flatten().zip(second);
     answers
-        .map(|(answer, second)| Answer {
-            margin: f64::from(largest(&answer.probabilities)) - f64::from(second),
-            ..answer
+        .map(|(answer, second)| {
+            let surest = f64::from(largest(&answer.probabilities));
+            Answer {
+                margin: surest - f64::from(second),
+                familiarity: Some(surest),
+                ..answer
+            }
         })
         .collect()
 }

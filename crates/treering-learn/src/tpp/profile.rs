@@ -150,6 +150,8 @@ pub struct Route {
     pub task: u32,
     /// (distance^2 to the second - distance^2 to the nearest) / distance^2 between the two prototypes.
     pub margin: f64,
+    /// Minus the distance to the prototype; only for one group of all nodes, see [`Answer::familiarity`](crate::Answer::familiarity).
+    pub familiarity: Option<f64>,
 }
 
 /// The nearest prototype for every group of a query. `arcs` are the query's, patched or not.
@@ -163,23 +165,25 @@ pub fn routes(
     profile: Profile,
     smoothing: usize,
 ) -> Vec<Route> {
-    let graph = query.graph();
-    let scores = match query.groups {
-        Groups::All if query.nodes.is_empty() => return Vec::new(),
-        Groups::All => {
-            let mean = profile.prototype(arcs, graph.features(), &query.nodes, smoothing);
-            prototypes
-                .iter()
-                .map(|prototype| inner(&mean, prototype))
-                .collect()
-        }
-        _ => group_products(query, arcs, prototypes, profile, smoothing),
-    };
     let lengths: Vec<f64> = prototypes.iter().map(|p| inner(p, p)).collect();
-    scores
-        .chunks(prototypes.len())
-        .map(|products| nearest(products, &lengths, prototypes))
-        .collect()
+    match query.groups {
+        Groups::All if query.nodes.is_empty() => Vec::new(),
+        Groups::All => {
+            let features = query.graph().features();
+            let mean = profile.prototype(arcs, features, &query.nodes, smoothing);
+            let products: Vec<f64> = prototypes.iter().map(|p| inner(&mean, p)).collect();
+            let route = nearest(&products, &lengths, prototypes);
+            let distance = apart(&mean, prototypes[route.task as usize]).sqrt();
+            vec![Route {
+                familiarity: Some(-distance),
+                ..route
+            }]
+        }
+        _ => group_products(query, arcs, prototypes, profile, smoothing)
+            .chunks(prototypes.len())
+            .map(|products| nearest(products, &lengths, prototypes))
+            .collect(),
+    }
 }
 
 fn nearest(products: &[f64], lengths: &[f64], prototypes: &[&[f64]]) -> Route {
@@ -193,11 +197,7 @@ fn nearest(products: &[f64], lengths: &[f64], prototypes: &[&[f64]]) -> Route {
         }
     }
     let margin = second.map_or(f64::INFINITY, |second| {
-        let apart: f64 = prototypes[best]
-            .iter()
-            .zip(prototypes[second])
-            .map(|(a, b)| (a - b) * (a - b))
-            .sum();
+        let apart = apart(prototypes[best], prototypes[second]);
         match apart > 0.0 {
             true => (distance(second) - distance(best)) / apart,
             false => 0.0,
@@ -206,7 +206,13 @@ fn nearest(products: &[f64], lengths: &[f64], prototypes: &[&[f64]]) -> Route {
     Route {
         task: best as u32,
         margin,
+        familiarity: None,
     }
+}
+
+/// The square of the distance.
+fn apart(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum()
 }
 
 fn inner(a: &[f64], b: &[f64]) -> f64 {

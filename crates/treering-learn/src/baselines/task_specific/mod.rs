@@ -124,6 +124,7 @@ impl TaskSpecific {
                 answers[at] = Some(Answer {
                     task: task as u32,
                     margin: f64::INFINITY,
+                    familiarity: None,
                     probabilities: row.to_vec(),
                 });
             }
@@ -166,12 +167,10 @@ impl Learner for TaskSpecific {
             .iter()
             .map(|own| &own.prototype[..])
             .collect();
-        let (query, margins) = routed(query, &self.recogniser.routes(query, &prototypes));
-        let answers = self.within(&query, query.tasks.as_deref().unwrap_or(&[]))?;
-        let margins = answers.into_iter().zip(margins);
-        Ok(margins
-            .map(|(answer, margin)| Answer { margin, ..answer })
-            .collect())
+        let routes = self.recogniser.routes(query, &prototypes);
+        routed(query, &routes, |query| {
+            self.within(query, query.tasks.as_deref().unwrap_or(&[]))
+        })
     }
 
     fn stages(&self) -> Stages {
