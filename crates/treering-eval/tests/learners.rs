@@ -3,96 +3,13 @@
 
 mod common;
 
-use common::{built, small};
+use common::{by_training, graph, learner, names, small, stream};
 use serde_json::Value;
-use treering_data::{Grouping, Silent, Stream, StreamOptions};
+use treering_data::{Silent, Stream, StreamOptions};
 use treering_eval::{Asked, Exam, Protocol, evaluate, tasks_of};
-use treering_graph::{
-    Arcs, Dense, Features, Graph, Labels, NodeNames, Origin, Parts, Role, build_arcs,
-};
+use treering_graph::{Graph, Role};
 use treering_learn::registry::{self, LEARNERS};
 use treering_learn::{Groups, LearnError, Learner, Query, Shown, TrainingTask};
-
-/// Settings that make any learner quick; those that it does not have are left out.
-fn learner(name: &str, more: &[(&str, Value)]) -> Box<dyn Learner> {
-    let known = registry::keys(&registry::defaults(name).unwrap(), "");
-    let quick = [
-        ("hidden", 16),
-        ("epochs", 20),
-        ("contrastive.epochs", 3),
-        ("encoders", 5),
-        ("width", 16),
-        ("networks", 5),
-        ("budget", 5),
-    ];
-    let known = |(key, _): &(&str, i32)| known.iter().any(|name| name == key);
-    let quick = quick.into_iter().filter(known);
-    let mut changed: Vec<(&str, Value)> = quick.map(|(key, value)| (key, value.into())).collect();
-    changed.extend_from_slice(more);
-    built(name, &changed)
-}
-
-/// Every learner, and each that can have it also with task prediction.
-fn names() -> Vec<String> {
-    let own = LEARNERS.iter().map(|entry| entry.name.to_owned());
-    let plus = LEARNERS
-        .iter()
-        .filter(|entry| !learner(entry.name, &[]).recognises())
-        .map(|entry| format!("{}+tp", entry.name));
-    own.chain(plus).collect()
-}
-
-/// `classes` classes of `size` nodes each in a row, a ring of arcs inside each class, and a feature of its own for each class.
-fn graph(classes: usize, size: usize, edges: bool) -> Graph {
-    let nodes = classes * size;
-    let class = |node: usize| node / size;
-    let (mut sources, mut targets) = (Vec::new(), Vec::new());
-    for node in 0..nodes {
-        sources.push(node as u32);
-        targets.push((class(node) * size + (node + 1) % size) as u32);
-    }
-    let arcs = match edges {
-        true => {
-            let direction = treering_graph::Direction::Undirected;
-            build_arcs(nodes, &sources, &targets, None, direction)
-                .unwrap()
-                .0
-        }
-        false => Arcs::none(nodes),
-    };
-    let x: Vec<f32> = (0..nodes * (classes + 2))
-        .map(|at| {
-            let (node, column) = (at / (classes + 2), at % (classes + 2));
-            f32::from(u8::from(column == class(node))) + (node * 7 % 5) as f32 / 20.0
-        })
-        .collect();
-    Graph::new(Parts {
-        arcs,
-        features: Features::Dense(Dense::new(nodes, classes + 2, x.into()).unwrap()),
-        labels: Some(
-            Labels::new(
-                (0..nodes)
-                    .map(|node| class(node) as u32)
-                    .collect::<Vec<_>>()
-                    .into(),
-                (0..classes).map(|class| format!("c{class}")).collect(),
-            )
-            .unwrap(),
-        ),
-        names: NodeNames::Positions(nodes),
-        split: None,
-        origin: Origin::default(),
-    })
-    .unwrap()
-}
-
-fn stream(graph: &Graph, per_task: usize) -> Stream {
-    let options = StreamOptions {
-        grouping: Grouping::PerTask(per_task),
-        ..StreamOptions::default()
-    };
-    Stream::plan(graph, &options).unwrap()
-}
 
 #[test]
 fn small_and_odd_streams_are_learned_by_every_learner() {
@@ -111,15 +28,17 @@ fn small_and_odd_streams_are_learned_by_every_learner() {
     for name in names() {
         for (what, graph, per_task) in &cases {
             let stream = stream(graph, *per_task);
-            let exams = [Protocol::Paper, Protocol::Single, Protocol::Oracle];
-            let done = evaluate(&mut *learner(&name, &[]), graph, &stream, &exams, &Silent)
-                .unwrap_or_else(|error| panic!("{name}, {what}: {error}"));
-            for outcome in done.outcomes {
-                let accuracy = outcome.matrix.average_accuracy().unwrap();
-                assert!(
-                    (0.0..=100.0).contains(&accuracy),
-                    "{name}, {what}: {accuracy}"
-                );
+            for exams in by_training() {
+                let done = evaluate(&mut *learner(&name, &[]), graph, &stream, &exams, &Silent)
+                    .unwrap_or_else(|error| panic!("{name}, {what}: {error}"));
+                for outcome in done.outcomes {
+                    let accuracy = outcome.matrix.average_accuracy().unwrap();
+                    assert!(
+                        (0.0..=100.0).contains(&accuracy),
+                        "{name}, {what}, {}: {accuracy}",
+                        outcome.protocol
+                    );
+                }
             }
         }
     }

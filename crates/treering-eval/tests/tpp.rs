@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::small;
+use common::{beside, small};
 use treering_data::{
     Context, Grouping, Purpose, ReadOptions, Silent, Stream, StreamOptions, random, read,
 };
@@ -138,29 +138,6 @@ fn learners_see_neither_labels_nor_splits() {
             .labels()
             .is_none()
     );
-}
-
-/// Two graphs side by side, without an arc between them.
-fn beside(a: &Graph, b: &Graph) -> Graph {
-    let shift = a.nodes() as u32;
-    let mut offsets = a.arcs().offsets().to_vec();
-    let last = *offsets.last().unwrap();
-    offsets.extend(b.arcs().offsets()[1..].iter().map(|offset| offset + last));
-    let mut sources = a.arcs().sources().to_vec();
-    sources.extend(b.arcs().sources().iter().map(|source| source + shift));
-    let (x, y) = (a.features().to_dense(), b.features().to_dense());
-    let nodes = a.nodes() + b.nodes();
-    Graph::new(Parts {
-        arcs: Arcs::from_rows(offsets.into(), sources.into(), None).unwrap(),
-        features: Features::Dense(
-            Dense::new(nodes, x.columns(), [x.values(), y.values()].concat().into()).unwrap(),
-        ),
-        labels: None,
-        names: NodeNames::Positions(nodes),
-        split: None,
-        origin: a.origin().clone(),
-    })
-    .unwrap()
 }
 
 #[test]

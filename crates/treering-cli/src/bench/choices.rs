@@ -3,11 +3,12 @@
 use std::convert::Infallible;
 use std::path::PathBuf;
 
+use clap::Args;
 use clap::builder::RangedI64ValueParser;
-use clap::{Args, ValueEnum};
 use treering_eval::Protocol;
 
 use super::assign::Place;
+use super::protocols::ProtocolParser;
 use crate::plan::{Order, Split};
 
 /// The most that a flag or a key of the config file takes.
@@ -28,9 +29,9 @@ pub(crate) struct Choices {
     /// Learners by name (`treering bench --list`), with +tp for task prediction on top; `all` for all of them.
     #[arg(long, value_name = "NAME", num_args = 1.., value_delimiter = ',')]
     pub(super) learner: Vec<String>,
-    /// What learners are shown at the test [default: paper].
-    #[arg(long, value_enum, num_args = 1.., value_delimiter = ',')]
-    pub(super) protocol: Vec<ProtocolName>,
+    /// What learners are shown [default: paper].
+    #[arg(long, value_name = "NAME", value_parser = ProtocolParser, num_args = 1.., value_delimiter = ',')]
+    pub(super) protocol: Vec<Protocol>,
     /// The orders in which classes arrive [default: ascending].
     #[arg(long, value_enum, num_args = 1.., value_delimiter = ',')]
     pub(super) order: Vec<Order>,
@@ -70,27 +71,6 @@ pub(crate) struct Choices {
     /// As the flag that all commands have.
     #[arg(skip)]
     pub(super) memory: Option<u64>,
-}
-
-/// What learners are shown at the test.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ProtocolName {
-    /// A task's test nodes come together, and nobody says which task it is.
-    Paper,
-    /// Every test node comes alone.
-    Single,
-    /// The task of every test node is given.
-    Oracle,
-}
-
-impl From<ProtocolName> for Protocol {
-    fn from(name: ProtocolName) -> Self {
-        match name {
-            ProtocolName::Paper => Protocol::Paper,
-            ProtocolName::Single => Protocol::Single,
-            ProtocolName::Oracle => Protocol::Oracle,
-        }
-    }
 }
 
 impl Choices {

@@ -5,6 +5,7 @@ use std::path::Path;
 use clap::ValueEnum;
 use serde_json::{Map, Value};
 use treering_data::nearest;
+use treering_eval::{NoSuchProtocol, Protocol};
 
 use super::assign::Place;
 use super::choices::{Choices, MOST_AT_ONCE, MOST_CLASSES, MOST_SEEDS};
@@ -60,7 +61,7 @@ fn parse(file: &str, text: &str) -> Result<Choices, String> {
             "data" => choices.data = entry.texts()?,
             "scale" => choices.scale = Some(entry.number()?),
             "learner" => choices.learner = entry.texts()?,
-            "protocol" => choices.protocol = entry.names()?,
+            "protocol" => choices.protocol = entry.protocols()?,
             "order" => choices.order = entry.names()?,
             "seeds" => choices.seeds = Some(entry.whole(1, MOST_SEEDS)?),
             "split-seed" => choices.split_seed = Some(entry.whole(0, u64::MAX)?),
@@ -179,6 +180,14 @@ impl Entry<'_> {
         self.texts()?.into_iter().map(name).collect()
     }
 
+    fn protocols(&self) -> Result<Vec<Protocol>, String> {
+        let protocol = |text: String| {
+            let wrong = |error: NoSuchProtocol| format!("{} is {text:?}; {error}", self.key);
+            text.parse().map_err(wrong)
+        };
+        self.texts()?.into_iter().map(protocol).collect()
+    }
+
     /// `true`, texts as the flag takes them, or a table: `ewc.lambda = 1` and `ewc = { lambda = 1 }` say the same.
     fn assignments(&self) -> Result<Vec<String>, String> {
         match (self.key, self.value) {
@@ -260,7 +269,11 @@ mod tests {
             ("learner = ['ewc', 1]", "learner is a list; it has to be"),
             (
                 "protocol = 'papers'",
-                "protocol is \"papers\"; it has to be one of paper, single, oracle",
+                "protocol is \"papers\"; it has to be one of paper, single, groups:M",
+            ),
+            (
+                "protocol = ['paper', 'groups:0']",
+                "protocol is \"groups:0\"; it has to be one of",
             ),
             (
                 "json = 'yes'",
@@ -274,6 +287,15 @@ mod tests {
             assert!(error.starts_with(told), "{text}: {error}");
             assert!(!error.contains("expected"), "{error}");
         }
+    }
+
+    #[test]
+    fn a_protocol_is_read_by_its_text() {
+        let read = |text: &str| parse("x", text).unwrap().protocol;
+        assert_eq!(read("protocol = 'connected'"), [Protocol::Connected]);
+        let groups = read("protocol = ['groups:1', 'groups:20']");
+        assert_eq!(groups[0], Protocol::Single);
+        assert_eq!(Some(groups[1]), Protocol::groups(20));
     }
 
     #[test]

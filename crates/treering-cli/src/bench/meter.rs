@@ -177,9 +177,7 @@ pub(super) fn name(label: &str, spec: &RunSpec) -> String {
     };
     format!(
         "{label}{order} {} {}{asked} seed {}",
-        spec.learner,
-        word(serde_json::to_value(spec.protocol)),
-        spec.seed
+        spec.learner, spec.protocol, spec.seed
     )
 }
 

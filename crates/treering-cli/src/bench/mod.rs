@@ -9,6 +9,7 @@ mod left_out;
 mod list;
 mod meter;
 mod pool;
+mod protocols;
 mod search;
 mod series;
 mod sets;

@@ -7,7 +7,7 @@ use treering_eval::runs::{DataId, RunSpec};
 use treering_eval::{Asked, Protocol};
 use treering_learn::{LearnError, plus_tp, registry};
 
-use super::choices::{Choices, ProtocolName};
+use super::choices::Choices;
 use super::contenders::{Changes, Contender, contenders};
 use super::sets::{DataSet, Origin, Wanted, tell_apart};
 use crate::Global;
@@ -96,7 +96,7 @@ impl Comparison {
 
     /// Every choice with every other, protocols of one learner side by side.
     fn rows(&self, orders: &[Order], contenders: &[Contender], choices: &Choices) -> Vec<Series> {
-        let protocols = or_default(&choices.protocol, ProtocolName::Paper);
+        let protocols = or_default(&choices.protocol, Protocol::Paper);
         let mut rows = Vec::new();
         for (set, &order) in pairs(&self.sets, orders) {
             let size = set.size(order.into());
@@ -108,7 +108,7 @@ impl Comparison {
                     classes: size.classes,
                     order: order.into(),
                     learner: contender.name.clone(),
-                    protocol: protocol.into(),
+                    protocol,
                     changed: contender.changed.clone(),
                     grid: contender.grid.clone(),
                 });

@@ -28,6 +28,9 @@ pub(super) struct Row {
     aa: Option<Spread>,
     af: Option<Spread>,
     task_id_accuracy: Option<Spread>,
+    /// Only under the protocol `open`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    auroc: Option<Spread>,
     stored_floats_per_task: Option<Spread>,
     cpu_seconds: Option<Spread>,
     peak_memory_bytes: Option<u64>,
@@ -129,6 +132,7 @@ impl Row {
             aa: over(|result| result.aa),
             af: over(|result| result.af),
             task_id_accuracy: over(|result| result.task_id_accuracy),
+            auroc: over(|result| result.open.as_ref()?.auroc),
             stored_floats_per_task: over(|result| Some(result.stored_floats_per_task)),
             cpu_seconds: Spread::of(&measured().map(learn).collect::<Vec<_>>()),
             peak_memory_bytes: measured().map(|measured| measured.peak_memory_bytes).max(),
@@ -141,13 +145,13 @@ impl Row {
         self.failed.len()
     }
 
-    fn cells(&self, orders: bool) -> Vec<String> {
+    fn cells(&self, columns: Columns) -> Vec<String> {
         let spread = |value: Option<Spread>| value.map_or("-".into(), Spread::text);
         let mut cells = vec![self.data.clone()];
-        cells.extend(orders.then(|| word(&self.order)));
+        cells.extend(columns.order.then(|| word(&self.order)));
         cells.extend([
             self.learner.clone(),
-            word(&self.protocol),
+            self.protocol.to_string(),
             match self.done == self.runs {
                 true => self.runs.to_string(),
                 false => format!("{}/{}", self.done, self.runs),
@@ -155,6 +159,9 @@ impl Row {
             spread(self.aa),
             spread(self.af),
             spread(self.task_id_accuracy),
+        ]);
+        cells.extend(columns.auroc.then(|| spread(self.auroc)));
+        cells.extend([
             self.stored_floats_per_task
                 .map_or("-".into(), |stored| grouped(stored.mean.round() as usize)),
             self.cpu_seconds
@@ -175,7 +182,7 @@ impl Row {
             "chosen on validation nodes for {}{order} {} {}: {} (AA {:.1} there, best of {})",
             self.data,
             self.learner,
-            word(&self.protocol),
+            self.protocol,
             words(grid.chosen.iter().flatten()),
             highest.fold(f64::MIN, f64::max),
             grid.tried.len()
@@ -189,7 +196,7 @@ fn word(value: &impl Serialize) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }
 
-const HEADER: [&str; 11] = [
+const HEADER: [&str; 12] = [
     "data",
     "order",
     "learner",
@@ -198,38 +205,56 @@ const HEADER: [&str; 11] = [
     "AA",
     "AF",
     "task-ID",
+    "AUROC",
     "stored/task",
     "CPU s (learn)",
     "peak memory",
 ];
 
-/// The columns, without the order where there is only one.
-fn header(orders: bool) -> Vec<&'static str> {
-    let wanted = |name: &&str| orders || *name != "order";
-    HEADER.iter().copied().filter(wanted).collect()
+/// Columns that are there only where they have something to say.
+#[derive(Clone, Copy)]
+struct Columns {
+    /// Some order is not the ascending one.
+    order: bool,
+    /// Some row says how well unknown tasks were told from known ones.
+    auroc: bool,
 }
 
-fn has_orders(rows: &[Row]) -> bool {
-    rows.iter().any(|row| row.order != ClassOrder::Ascending)
+impl Columns {
+    fn of(rows: &[Row]) -> Self {
+        Columns {
+            order: rows.iter().any(|row| row.order != ClassOrder::Ascending),
+            auroc: rows.iter().any(|row| row.auroc.is_some()),
+        }
+    }
+
+    fn header(self) -> Vec<&'static str> {
+        let wanted = |name: &&str| match *name {
+            "order" => self.order,
+            "AUROC" => self.auroc,
+            _ => true,
+        };
+        HEADER.iter().copied().filter(wanted).collect()
+    }
 }
 
 /// For a terminal.
 pub(super) fn plain(rows: &[Row], left_out: &[String]) -> String {
-    let orders = has_orders(rows);
-    let header = header(orders);
-    let first = header.len() - 7;
-    let right: Vec<usize> = (first..header.len()).collect();
+    let columns = Columns::of(rows);
+    let header = columns.header();
+    let numbers = header.iter().position(|&name| name == "runs");
+    let right: Vec<usize> = (numbers.unwrap_or(0)..header.len()).collect();
     let mut listing = table(&header, &right);
     for row in rows {
-        listing.add_row(row.cells(orders));
+        listing.add_row(row.cells(columns));
     }
     format!("{}\n{}", listing.trim_fmt(), remarks(rows, left_out, ""))
 }
 
 /// For a page.
 pub(super) fn markdown(rows: &[Row], left_out: &[String]) -> String {
-    let orders = has_orders(rows);
-    let header = header(orders);
+    let columns = Columns::of(rows);
+    let header = columns.header();
     let line = |cells: &[String]| {
         let cells: Vec<String> = cells.iter().map(|cell| cell.replace('|', "\\|")).collect();
         format!("| {} |\n", cells.join(" | "))
@@ -238,7 +263,7 @@ pub(super) fn markdown(rows: &[Row], left_out: &[String]) -> String {
     let mut text = line(&names);
     text.push_str(&format!("|{}\n", "---|".repeat(header.len())));
     for row in rows {
-        text.push_str(&line(&row.cells(orders)));
+        text.push_str(&line(&row.cells(columns)));
     }
     format!("{text}\n{}", remarks(rows, left_out, "- "))
 }
@@ -253,7 +278,7 @@ fn remarks(rows: &[Row], left_out: &[String], before: &str) -> String {
         }
     }
     told.extend(left_out.iter().cloned());
-    let orders = has_orders(rows);
+    let orders = Columns::of(rows).order;
     told.extend(rows.iter().filter_map(|row| row.choice(orders)));
     for lost in rows.iter().flat_map(|row| &row.failed) {
         told.push(format!("failed: {}: {}", lost.run, lost.error));

@@ -152,11 +152,11 @@ fn ask(model: &Path, graph: &Graph, stream: &Stream) -> Result<Vec<Outcome>, Fai
 fn describe(outcomes: &[Outcome]) -> String {
     let mut text = String::new();
     for outcome in outcomes {
-        text.push_str(match outcome.protocol {
-            Protocol::Paper => "\nprotocol paper: a task's test nodes come together, and nobody says which task it is\n",
-            Protocol::Single => "\nprotocol single: every test node comes alone\n",
-            Protocol::Oracle => "\nprotocol oracle: the task of every test node is given\n",
-        });
+        let protocol = outcome.protocol;
+        text.push_str(&format!(
+            "\nprotocol {protocol}: {}\n",
+            protocol.listed().summary
+        ));
         text.push_str(&matrix(outcome));
         let percent = |value: Option<f64>| value.map_or("none".into(), |v| format!("{v:.1} %"));
         text.push_str(&format!(

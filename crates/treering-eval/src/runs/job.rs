@@ -12,7 +12,7 @@ use treering_learn::{Foundation, LearnError, Learner};
 use super::record::About;
 use super::spec::canonical;
 use super::{RunResult, RunSpec};
-use crate::{Costs, Exam, Spent, evaluate};
+use crate::{Costs, Exam, Protocol, Spent, evaluate};
 
 /// Runs that one process works off.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -110,6 +110,7 @@ fn training(spec: &RunSpec) -> (String, Option<String>) {
         part(false),
         spec.revision,
         spec.seed,
+        is_inductive(spec),
     );
     let prediction = plugged.map(|_| canonical(&(part(true), spec.tp_revision)));
     (canonical(&key), prediction)
@@ -119,8 +120,14 @@ fn training(spec: &RunSpec) -> (String, Option<String>) {
 fn foundation(spec: &RunSpec) -> Option<String> {
     let learner = registry::build(&spec.learner, spec.parameters.clone()).ok()?;
     let parameters = learner.foundation_parameters()?;
-    let (data, stream) = (&spec.data, &spec.stream);
-    let key = (data, stream, &spec.learner, spec.revision, parameters);
+    let key = (
+        &spec.data,
+        &spec.stream,
+        &spec.learner,
+        spec.revision,
+        parameters,
+        is_inductive(spec),
+    );
     Some(canonical(&key))
 }
 
@@ -175,6 +182,7 @@ fn teach(
         protocol: spec.protocol,
         asked: spec.asked,
         host: is_plugged(leader) && !is_plugged(spec),
+        seed: spec.seed,
     };
     let exams: Vec<Exam> = specs.iter().map(exam).collect();
     let mut done = evaluate(&mut *learner, graph, stream, &exams, progress)?;
@@ -201,6 +209,11 @@ fn teach(
         (RunResult::new(outcome, asked, about), done.costs)
     });
     Ok(results.collect())
+}
+
+/// Whether training shows less than under all other protocols.
+fn is_inductive(spec: &RunSpec) -> bool {
+    spec.protocol == Protocol::Inductive
 }
 
 fn is_plugged(spec: &RunSpec) -> bool {

@@ -6,7 +6,7 @@ use treering_learn::Stored;
 use treering_learn::registry::Settings;
 
 use super::{Measured, Record, RunResult, Status};
-use crate::{Asked, Protocol};
+use crate::{Asked, Open, Protocol};
 
 /// The fields of a line, in its order. docs/bench.md says what each is.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -42,6 +42,8 @@ pub struct Line {
     pub learning_curve: Option<Vec<Option<f64>>>,
     pub stored: Option<Stored>,
     pub stored_floats_per_task: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub open: Option<Open>,
     pub measured: Option<Measured>,
 }
 
@@ -89,7 +91,8 @@ impl Line {
             stored: result.map(|result| result.stored),
             stored_floats_per_task: number(|result| Some(result.stored_floats_per_task)),
             matrix: result.map(|result| result.matrix.clone()),
-            learning_curve: record.result.map(|result| result.learning_curve),
+            learning_curve: result.map(|result| result.learning_curve.clone()),
+            open: result.and_then(|result| result.open.clone()),
             measured: record.measured,
         }
     }

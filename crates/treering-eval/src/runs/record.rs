@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use treering_learn::{Learner, Stored};
 
 use super::RunSpec;
-use crate::{Costs, Matrix, Outcome, Protocol, Spent, peak_memory};
+use crate::{Costs, Matrix, Open, Outcome, Protocol, Spent, peak_memory};
 
 /// The version of run files. Counts up when a reader of the old ones could not read the new ones.
 pub const FORMAT: u32 = 1;
@@ -62,6 +62,9 @@ pub struct RunResult {
     pub stored: Stored,
     /// All of them by the number of tasks.
     pub stored_floats_per_task: f64,
+    /// How well known tasks were told from unknown ones; only under the protocol `open`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub open: Option<Open>,
 }
 
 impl RunResult {
@@ -83,6 +86,7 @@ impl RunResult {
             learning_curve: matrix.learning_curve(),
             stored,
             stored_floats_per_task: (stored.model + stored.memory) as f64 / tasks as f64,
+            open: outcome.open.clone(),
         }
     }
 }
@@ -110,7 +114,12 @@ impl RunResult {
             && same(matrix.average_forgetting(), self.af)
             && same(Some(per_task), Some(self.stored_floats_per_task))
             && same_curve;
-        (!agrees).then_some("its figures are not those of its own matrix")
+        if !agrees {
+            return Some("its figures are not those of its own matrix");
+        }
+        let sound = |open: &Open| open.is_sound(self.matrix.len()) && same(open.mean(), open.auroc);
+        let sound = self.open.as_ref().is_none_or(sound);
+        (!sound).then_some("its AUROC is not that of its stages")
     }
 }
 
@@ -236,7 +245,13 @@ impl Record {
     /// Why the record cannot be what a run left, if its parts contradict each other.
     pub fn contradiction(&self) -> Option<&'static str> {
         match (self.status, &self.result, &self.error, &self.measured) {
-            (Status::Done, Some(result), None, Some(_)) => result.contradiction(),
+            (Status::Done, Some(result), None, Some(_)) => {
+                let open = self.spec.protocol == Protocol::Open;
+                match result.open.is_some() == open {
+                    true => result.contradiction(),
+                    false => Some("it has an AUROC, or none, against its protocol"),
+                }
+            }
             (Status::Failed, None, Some(_), None) => None,
             _ => Some("its status and its result contradict each other"),
         }

@@ -33,7 +33,7 @@ pub struct RunSpec {
     /// The revision of task prediction, where it is plugged in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tp_revision: Option<u32>,
-    /// What it is shown at the test.
+    /// What it is shown.
     pub protocol: Protocol,
     /// Which nodes it is asked about.
     pub asked: Asked,
