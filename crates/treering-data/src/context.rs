@@ -52,6 +52,11 @@ impl<'a> Context<'a> {
         Context::new(&Silent, self.limit)
     }
 
+    /// What it may hold.
+    pub fn limit(&self) -> u64 {
+        self.limit
+    }
+
     /// Asks for memory before it is filled. Sizes that a file merely claims go through here before anything is
     /// allocated, so a header cannot make the program eat the machine.
     ///

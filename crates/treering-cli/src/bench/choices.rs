@@ -8,6 +8,7 @@ use clap::builder::RangedI64ValueParser;
 use treering_eval::Protocol;
 
 use super::assign::Place;
+use super::presets;
 use super::protocols::ProtocolParser;
 use crate::plan::{Order, Split};
 
@@ -35,6 +36,9 @@ pub(crate) struct Choices {
     /// The orders in which classes arrive [default: ascending].
     #[arg(long, value_enum, num_args = 1.., value_delimiter = ',')]
     pub(super) order: Vec<Order>,
+    /// Tables and figures of the paper by name; they decide on learners, protocols and orders. Data is by default what TREERING_DATA has of the paper's.
+    #[arg(long, value_name = "NAME", num_args = 1.., value_delimiter = ',', value_parser = clap::builder::PossibleValuesParser::new(presets::names()))]
+    pub(super) preset: Vec<String>,
     /// Runs of everything: seeds 0 to N - 1, for learner, order and split alike [default: 5].
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = RangedI64ValueParser::<u64>::new().range(1..=MOST_SEEDS as i64))]
     pub(super) seeds: Option<u64>,
@@ -85,6 +89,7 @@ impl Choices {
             learner: list(self.learner, file.learner),
             protocol: list(self.protocol, file.protocol),
             order: list(self.order, file.order),
+            preset: list(self.preset, file.preset),
             seeds: self.seeds.or(file.seeds),
             split_seed: self.split_seed.or(file.split_seed),
             split: self.split.or(file.split),

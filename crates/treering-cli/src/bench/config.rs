@@ -9,15 +9,17 @@ use treering_eval::{NoSuchProtocol, Protocol};
 
 use super::assign::Place;
 use super::choices::{Choices, MOST_AT_ONCE, MOST_CLASSES, MOST_SEEDS};
+use super::presets;
 use crate::failure::Failure;
 use crate::source::parse_bytes;
 
-const KEYS: [&str; 17] = [
+const KEYS: [&str; 18] = [
     "data",
     "scale",
     "learner",
     "protocol",
     "order",
+    "preset",
     "seeds",
     "split-seed",
     "split",
@@ -63,6 +65,7 @@ fn parse(file: &str, text: &str) -> Result<Choices, String> {
             "learner" => choices.learner = entry.texts()?,
             "protocol" => choices.protocol = entry.protocols()?,
             "order" => choices.order = entry.names()?,
+            "preset" => choices.preset = entry.one_of(&presets::names())?,
             "seeds" => choices.seeds = Some(entry.whole(1, MOST_SEEDS)?),
             "split-seed" => choices.split_seed = Some(entry.whole(0, u64::MAX)?),
             "split" => choices.split = entry.names()?.pop(),
@@ -178,6 +181,18 @@ impl Entry<'_> {
             })
         };
         self.texts()?.into_iter().map(name).collect()
+    }
+
+    /// Words of a list.
+    fn one_of(&self, known: &[&str]) -> Result<Vec<String>, String> {
+        let texts = self.texts()?;
+        match texts.iter().find(|text| !known.contains(&text.as_str())) {
+            None => Ok(texts),
+            Some(text) => {
+                let (key, known) = (self.key, known.join(", "));
+                Err(format!("{key} is {text:?}; it has to be one of {known}"))
+            }
+        }
     }
 
     fn protocols(&self) -> Result<Vec<Protocol>, String> {

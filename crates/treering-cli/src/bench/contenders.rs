@@ -12,6 +12,7 @@ use crate::failure::Failure;
 pub(super) type Changes = Vec<(String, Value)>;
 
 /// A learner of the bench with the parameters it was given.
+#[derive(Clone, PartialEq)]
 pub(super) struct Contender {
     pub(super) name: String,
     pub(super) changed: Changes,
@@ -21,6 +22,25 @@ pub(super) struct Contender {
 /// The learners, and what their user should know.
 pub(super) fn contenders(choices: &Choices) -> Result<(Vec<Contender>, Vec<String>), Failure> {
     let names = names(&choices.learner)?;
+    let plain = |name: &String| (name.clone(), Changes::new());
+    let built_in = choices.grid.iter().any(|(_, text)| text.is_empty());
+    with_changes(
+        choices,
+        &names.iter().map(plain).collect::<Vec<_>>(),
+        built_in,
+    )
+}
+
+/// Learners that some parameters are decided for, and what else the user sets.
+///
+/// # Arguments
+/// * `built_in`: search the built-in grids.
+pub(super) fn with_changes(
+    choices: &Choices,
+    wanted: &[(String, Changes)],
+    built_in: bool,
+) -> Result<(Vec<Contender>, Vec<String>), Failure> {
+    let names: Vec<String> = wanted.iter().map(|(name, _)| name.clone()).collect();
     let mut notes = Vec::new();
     let mut parse = |about: About, texts: &[(Place, String)]| {
         let mut taken = Vec::new();
@@ -42,12 +62,11 @@ pub(super) fn contenders(choices: &Choices) -> Result<(Vec<Contender>, Vec<Strin
     let set = parse(About::Set, &choices.set)?;
     let own = parse(About::Grid, &choices.grid)?;
     check_once(&own)?;
-    let built_in = choices.grid.iter().any(|(_, text)| text.is_empty());
     let mut all = Vec::new();
-    for name in &names {
+    for (name, decided) in wanted {
         let contender = Contender {
             name: name.clone(),
-            changed: changed(name, &set),
+            changed: joined(decided, changed(name, &set)),
             grid: axes(name, &own, built_in),
         };
         contender.check(&set, &own)?;
@@ -55,6 +74,17 @@ pub(super) fn contenders(choices: &Choices) -> Result<(Vec<Contender>, Vec<Strin
     }
     notes.extend(unsearched(&all).filter(|_| built_in));
     Ok((all, notes))
+}
+
+/// What is decided, unless the user says otherwise.
+fn joined(decided: &[(String, Value)], said: Changes) -> Changes {
+    let mut all: Changes = decided
+        .iter()
+        .filter(|(key, _)| said.iter().all(|(other, _)| other != key))
+        .cloned()
+        .collect();
+    all.extend(said);
+    all
 }
 
 /// Names the learners that a grid was asked for and that have none.

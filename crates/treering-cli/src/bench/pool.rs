@@ -1,13 +1,14 @@
 //! Runs that are there are taken, runs that are missing are computed, several at once.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Mutex;
 
 use treering_eval::runs::{Folder, Found, Job, Record, RunSpec, Status, jobs};
 
+use super::budget::Budget;
 use super::child::{Order, Reply, have_done};
 use super::meter::Meter;
-use super::sets::{DataSet, Origin};
+use super::sets::DataSet;
 use crate::failure::Failure;
 
 /// Who computes runs.
@@ -21,6 +22,8 @@ pub(super) struct Pool<'a> {
     pub(super) threads: usize,
     /// Memory that data may take in each.
     pub(super) memory: Option<u64>,
+    /// Memory that all of them may take.
+    pub(super) budget: Budget,
     pub(super) retry_failed: bool,
 }
 
@@ -36,10 +39,13 @@ impl Pool<'_> {
     pub(super) fn run(&self, specs: &[RunSpec]) -> Result<Vec<Record>, Failure> {
         let mut done = HashMap::new();
         let mut missing = Vec::new();
-        for spec in specs {
+        // The same run may be part of several tables.
+        let mut seen = HashSet::new();
+        for spec in specs.iter().filter(|spec| seen.insert(spec.hash())) {
             match self.folder.find(spec)? {
                 Found::Record(record) if !self.retry_failed || record.status == Status::Done => {
                     self.meter.found(&record);
+                    self.budget.learn(&record);
                     done.insert(spec.hash(), *record);
                 }
                 found => {
@@ -100,11 +106,14 @@ impl Pool<'_> {
     }
 
     fn records(&self, job: Job) -> Result<Vec<Record>, Failure> {
+        let set = self.set(&job)?;
         let order = Order {
-            origin: self.origin(&job)?,
+            origin: set.origin.clone(),
             job,
         };
+        let permit = self.budget.begin(&set.id, set.guess);
         let reply = have_done(&order, self.threads, self.memory)?;
+        drop(permit);
         let specs = order.job.specs.into_iter();
         let records: Vec<Record> = match reply {
             Reply::Done(results) => specs
@@ -117,15 +126,15 @@ impl Pool<'_> {
         };
         for record in &records {
             self.folder.store(record)?;
+            self.budget.learn(record);
             self.meter.finished(record);
         }
         Ok(records)
     }
 
-    fn origin(&self, job: &Job) -> Result<Origin, Failure> {
+    fn set(&self, job: &Job) -> Result<&DataSet, Failure> {
         let wanted = job.specs.first().map(|spec| &spec.data);
         let set = self.sets.iter().find(|set| Some(&set.id) == wanted);
-        set.map(|set| set.origin.clone())
-            .ok_or_else(|| Failure::system("a run's data was lost"))
+        set.ok_or_else(|| Failure::system("a run's data was lost"))
     }
 }

@@ -8,11 +8,11 @@ use treering_eval::{Asked, Protocol};
 use treering_learn::{LearnError, plus_tp, registry};
 
 use super::choices::Choices;
-use super::contenders::{Changes, Contender, contenders};
+use super::contenders::{Changes, Contender};
 use super::sets::{DataSet, Origin, Wanted, tell_apart};
 use crate::Global;
 use crate::failure::Failure;
-use crate::plan::{Order, Split};
+use crate::plan::Split;
 
 /// One row of the table.
 pub(super) struct Series {
@@ -26,7 +26,15 @@ pub(super) struct Series {
     pub(super) learner: String,
     pub(super) protocol: Protocol,
     pub(super) grid: Option<Axes>,
-    changed: Changes,
+    pub(super) changed: Changes,
+}
+
+/// A learner with its parameters, under one protocol and order: a row for every data set.
+#[derive(PartialEq)]
+pub(super) struct Entrant {
+    pub(super) contender: Contender,
+    pub(super) protocol: Protocol,
+    pub(super) order: ClassOrder,
 }
 
 /// Everything that is to be compared, checked.
@@ -34,27 +42,27 @@ pub(super) struct Comparison {
     pub(super) sets: Vec<DataSet>,
     pub(super) series: Vec<Series>,
     pub(super) seeds: u64,
-    /// What its user should know before the work begins.
-    pub(super) notes: Vec<String>,
     stream: StreamOptions,
     split_seed: Option<u64>,
 }
 
 impl Comparison {
     /// Checks all choices before any work is done.
-    pub(super) fn new(choices: &Choices, global: &Global) -> Result<Self, Failure> {
-        let (contenders, notes) = contenders(choices)?;
+    pub(super) fn new(
+        choices: &Choices,
+        seeds: u64,
+        entrants: &[Entrant],
+        global: &Global,
+    ) -> Result<Self, Failure> {
         if choices.data.is_empty() {
             return Err(Failure::input(
                 "no data to compare on. Name some with --data, or with the key data of a config file",
             ));
         }
-        let orders = or_default(&choices.order, Order::Ascending);
         let mut comparison = Comparison {
             sets: Vec::new(),
             series: Vec::new(),
-            seeds: choices.seeds.unwrap_or(5),
-            notes,
+            seeds,
             stream: StreamOptions {
                 grouping: Grouping::PerTask(choices.classes_per_task.unwrap_or(2)),
                 split: choices.split.unwrap_or(Split::Random).into(),
@@ -62,10 +70,11 @@ impl Comparison {
             },
             split_seed: choices.split_seed,
         };
-        let searched = contenders.iter().any(|one| one.grid.is_some());
-        let streams: Vec<StreamOptions> = orders
+        let searched = entrants.iter().any(|one| one.contender.grid.is_some());
+        let orders: Vec<ClassOrder> = entrants.iter().map(|one| one.order).collect();
+        let streams: Vec<StreamOptions> = or_default(&orders, ClassOrder::Ascending)
             .iter()
-            .map(|&order| comparison.options(order.into(), 0))
+            .map(|&order| comparison.options(order, 0))
             .collect();
         let scale = choices.scale.unwrap_or(1.0);
         if !(scale.is_finite() && scale > 0.0) {
@@ -90,34 +99,30 @@ impl Comparison {
             }
         }
         tell_apart(&mut comparison.sets);
-        comparison.series = comparison.rows(&orders, &contenders, choices);
+        comparison.series = comparison.rows(entrants);
         Ok(comparison)
     }
 
-    /// Every choice with every other, protocols of one learner side by side.
-    fn rows(&self, orders: &[Order], contenders: &[Contender], choices: &Choices) -> Vec<Series> {
-        let protocols = or_default(&choices.protocol, Protocol::Paper);
-        let mut rows = Vec::new();
-        for (set, &order) in pairs(&self.sets, orders) {
-            let size = set.size(order.into());
-            for (contender, &protocol) in pairs(contenders, &protocols) {
-                rows.push(Series {
-                    data: set.id.clone(),
-                    label: set.label.clone(),
-                    tasks: size.tasks,
-                    classes: size.classes,
-                    order: order.into(),
-                    learner: contender.name.clone(),
-                    protocol,
-                    changed: contender.changed.clone(),
-                    grid: contender.grid.clone(),
-                });
+    /// Every data set with every entrant.
+    fn rows(&self, entrants: &[Entrant]) -> Vec<Series> {
+        let row = |(set, entrant): (&DataSet, &Entrant)| {
+            let size = set.size(entrant.order);
+            Series {
+                data: set.id.clone(),
+                label: set.label.clone(),
+                tasks: size.tasks,
+                classes: size.classes,
+                order: entrant.order,
+                learner: entrant.contender.name.clone(),
+                protocol: entrant.protocol,
+                changed: entrant.contender.changed.clone(),
+                grid: entrant.contender.grid.clone(),
             }
-        }
-        rows
+        };
+        pairs(&self.sets, entrants).map(row).collect()
     }
 
-    fn options(&self, order: ClassOrder, seed: u64) -> StreamOptions {
+    pub(super) fn options(&self, order: ClassOrder, seed: u64) -> StreamOptions {
         StreamOptions {
             order,
             seed,
@@ -155,14 +160,17 @@ impl Comparison {
 }
 
 /// Each of the first with each of the second.
-fn pairs<'a, A, B>(first: &'a [A], second: &'a [B]) -> impl Iterator<Item = (&'a A, &'a B)> {
+pub(super) fn pairs<'a, A, B>(
+    first: &'a [A],
+    second: &'a [B],
+) -> impl Iterator<Item = (&'a A, &'a B)> {
     first
         .iter()
         .flat_map(|a| second.iter().map(move |b| (a, b)))
 }
 
 /// Without repeats; the default where nothing was chosen.
-fn or_default<T: Copy + PartialEq>(chosen: &[T], default: T) -> Vec<T> {
+pub(super) fn or_default<T: Copy + PartialEq>(chosen: &[T], default: T) -> Vec<T> {
     let mut all = Vec::new();
     for &one in chosen {
         if !all.contains(&one) {

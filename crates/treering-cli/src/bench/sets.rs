@@ -14,7 +14,7 @@ use crate::failure::Failure;
 use crate::source::Source;
 
 /// The folder of data that names stand for.
-const VARIABLE: &str = "TREERING_DATA";
+pub(super) const VARIABLE: &str = "TREERING_DATA";
 
 /// Where data comes from; enough for another process to read it again.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -32,6 +32,8 @@ pub(super) struct DataSet {
     pub(super) label: String,
     pub(super) origin: Origin,
     pub(super) synthetic: bool,
+    /// Memory that a job on it may take, as long as none is known.
+    pub(super) guess: u64,
     /// What its streams leave out, in words.
     pub(super) left_out: Vec<String>,
     sizes: Vec<(ClassOrder, Size)>,
@@ -79,6 +81,12 @@ impl Origin {
             data,
             scale,
         })
+    }
+
+    /// Whether the folder of data has something of this name.
+    pub(super) fn in_folder(named: &str) -> bool {
+        let folder = std::env::var_os(VARIABLE).map(PathBuf::from);
+        folder.is_some_and(|folder| inside(&folder, named).is_some())
     }
 
     pub(super) fn load(&self, global: &Global) -> Result<Graph, Failure> {
@@ -160,6 +168,7 @@ impl DataSet {
             },
             label: one_line(name),
             synthetic: graph.origin().synthetic.is_some(),
+            guess: guess(&graph),
             left_out: left_out::told(&streams, wanted.seeds),
             sizes: streams.iter().map(size).collect(),
             origin,
@@ -171,6 +180,13 @@ impl DataSet {
         let found = self.sizes.iter().find(|(known, _)| *known == order);
         found.map(|(_, size)| *size).unwrap_or_default()
     }
+}
+
+/// A process with the data, and as much again three times for what a learner makes of it.
+fn guess(graph: &Graph) -> u64 {
+    const PROCESS: u64 = 64 << 20;
+    let arcs = 4 * graph.arcs().len() as u64 + 8 * graph.nodes() as u64;
+    PROCESS + 4 * (arcs + 4 * graph.features().numbers() as u64)
 }
 
 impl Origin {

@@ -4,6 +4,8 @@ use serde::Serialize;
 use treering_data::{ClassOrder, human_bytes};
 use treering_eval::Protocol;
 use treering_eval::runs::{GridRecord, Measured, Record, RunResult};
+use treering_learn::registry::Settings;
+use treering_report::summary::Spread;
 
 use super::meter;
 use super::search::{Choice, words};
@@ -14,25 +16,30 @@ use crate::output::{grouped, table};
 /// One row: the runs of all seeds.
 #[derive(Serialize)]
 pub(super) struct Row {
-    data: String,
+    pub(super) data: String,
     checksum: String,
     synthetic: bool,
     order: ClassOrder,
     learner: String,
-    protocol: Protocol,
+    /// Parameters that are not at their defaults.
+    set: Settings,
+    pub(super) protocol: Protocol,
     tasks: usize,
     classes: usize,
     runs: usize,
     done: usize,
     failed: Vec<Lost>,
-    aa: Option<Spread>,
-    af: Option<Spread>,
-    task_id_accuracy: Option<Spread>,
+    pub(super) aa: Option<Spread>,
+    pub(super) af: Option<Spread>,
+    pub(super) task_id_accuracy: Option<Spread>,
     /// Only under the protocol `open`.
     #[serde(skip_serializing_if = "Option::is_none")]
     auroc: Option<Spread>,
-    stored_floats_per_task: Option<Spread>,
+    pub(super) stored_floats_per_task: Option<Spread>,
     cpu_seconds: Option<Spread>,
+    /// By the clock.
+    pub(super) learn_seconds: Option<Spread>,
+    pub(super) predict_seconds: Option<Spread>,
     peak_memory_bytes: Option<u64>,
     chosen_by: Option<ChosenBy>,
 }
@@ -52,33 +59,6 @@ struct Lost {
     error: String,
 }
 
-/// Mean and standard deviation over seeds.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub(super) struct Spread {
-    mean: f64,
-    /// Of the sample (n - 1); none for one seed.
-    std: Option<f64>,
-}
-
-impl Spread {
-    fn of(values: &[f64]) -> Option<Spread> {
-        let count = values.len() as f64;
-        let mean = (!values.is_empty()).then(|| values.iter().sum::<f64>() / count)?;
-        let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-        Some(Spread {
-            mean,
-            std: (values.len() > 1).then(|| (squares / (count - 1.0)).sqrt()),
-        })
-    }
-
-    fn text(self) -> String {
-        match self.std {
-            Some(std) => format!("{:.1} ± {std:.1}", self.mean),
-            None => format!("{:.1}", self.mean),
-        }
-    }
-}
-
 impl Row {
     pub(super) fn new(
         series: &Series,
@@ -91,7 +71,8 @@ impl Row {
             Spread::of(&results.filter_map(of).collect::<Vec<_>>())
         };
         let measured = || records.iter().filter_map(|record| record.measured.as_ref());
-        let learn = |measured: &Measured| measured.cpu_seconds.learning();
+        let seconds =
+            |of: fn(&Measured) -> f64| Spread::of(&measured().map(of).collect::<Vec<_>>());
         let lost = |record: &Record| {
             Some(Lost {
                 run: meter::name(&series.label, &record.spec),
@@ -120,6 +101,7 @@ impl Row {
             synthetic,
             order: series.order,
             learner: series.learner.clone(),
+            set: series.changed.iter().cloned().collect(),
             protocol: series.protocol,
             tasks: series.tasks,
             classes: series.classes,
@@ -134,7 +116,9 @@ impl Row {
             task_id_accuracy: over(|result| result.task_id_accuracy),
             auroc: over(|result| result.open.as_ref()?.auroc),
             stored_floats_per_task: over(|result| Some(result.stored_floats_per_task)),
-            cpu_seconds: Spread::of(&measured().map(learn).collect::<Vec<_>>()),
+            cpu_seconds: seconds(|measured| measured.cpu_seconds.learning()),
+            learn_seconds: seconds(|measured| measured.seconds.learning()),
+            predict_seconds: seconds(|measured| measured.seconds.predict),
             peak_memory_bytes: measured().map(|measured| measured.peak_memory_bytes).max(),
             chosen_by,
         }
@@ -146,11 +130,14 @@ impl Row {
     }
 
     fn cells(&self, columns: Columns) -> Vec<String> {
-        let spread = |value: Option<Spread>| value.map_or("-".into(), Spread::text);
+        let spread = |value: Option<Spread>| value.map_or("-".into(), |spread| spread.text(1));
         let mut cells = vec![self.data.clone()];
         cells.extend(columns.order.then(|| word(&self.order)));
         cells.extend([
-            self.learner.clone(),
+            match self.set.is_empty() {
+                true => self.learner.clone(),
+                false => format!("{} {}", self.learner, words(&self.set)),
+            },
             self.protocol.to_string(),
             match self.done == self.runs {
                 true => self.runs.to_string(),
@@ -191,7 +178,7 @@ impl Row {
 }
 
 /// A value of few words as it is written in files.
-fn word(value: &impl Serialize) -> String {
+pub(super) fn word(value: &impl Serialize) -> String {
     let value = serde_json::to_value(value).unwrap_or_default();
     value.as_str().unwrap_or_default().to_owned()
 }
@@ -286,18 +273,4 @@ fn remarks(rows: &[Row], left_out: &[String], before: &str) -> String {
     told.iter()
         .map(|text| format!("{before}{}\n", one_line(text)))
         .collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::Spread;
-
-    #[test]
-    fn the_deviation_is_that_of_a_sample() {
-        let spread = Spread::of(&[1.0, 2.0, 3.0]).unwrap();
-        assert_eq!((spread.mean, spread.std), (2.0, Some(1.0)));
-        assert_eq!(spread.text(), "2.0 ± 1.0");
-        assert_eq!(Spread::of(&[7.0]).unwrap().text(), "7.0");
-        assert_eq!(Spread::of(&[]), None);
-    }
 }

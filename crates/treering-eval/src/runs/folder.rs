@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use treering_data::{DataError, Fault, replace};
 
-use super::place::{GRIDS, LOCK, RESULTS, RUNS, look};
+use super::place::{GRIDS, LOCK, RESULTS, RUNS, STUDIES, TABLES, look};
 use super::record::FORMAT;
 use super::{FolderError, GridRecord, Line, Record, RunSpec};
 
@@ -60,7 +60,8 @@ impl Folder {
             Err(TryLockError::WouldBlock) => return Err(FolderError::Busy(path.to_owned())),
             Err(TryLockError::Error(error)) => return Err(at(&name)(error)),
         }
-        for folder in [path, &runs, &grids] {
+        let others = [TABLES, STUDIES].map(|name| path.join(name));
+        for folder in [path, &runs, &grids, &others[0], &others[1]] {
             for name in names(folder)?.iter().filter(|name| is_partial(name)) {
                 let _ = fs::remove_file(folder.join(name));
             }
@@ -178,12 +179,21 @@ impl Folder {
         Ok(odd)
     }
 
-    /// Puts another file into the folder, in one step.
+    /// Puts another file into the folder or into one of its folders, in one step.
     ///
     /// # Errors
     /// The system refuses.
     pub fn write(&self, name: &str, text: &str) -> Result<(), FolderError> {
-        put(&self.path.join(name), text)
+        let file = self.path.join(name);
+        if let Some(folder) = file.parent() {
+            fs::create_dir_all(folder).map_err(at(folder))?;
+        }
+        put(&file, text)
+    }
+
+    /// Whether a file of this name is there.
+    pub fn has(&self, name: &str) -> bool {
+        self.path.join(name).is_file()
     }
 }
 

@@ -10,6 +10,8 @@ pub(super) const GRIDS: &str = "grids";
 pub(super) const LOCK: &str = "lock";
 pub(super) const RESULTS: &str = "results.jsonl";
 const TABLE: &str = "table.md";
+pub(super) const TABLES: &str = "tables";
+pub(super) const STUDIES: &str = "studies";
 
 /// Refuses what is no folder, what holds files of something else, and files and folders in the place of ours.
 pub(super) fn look(path: &Path) -> Result<(), FolderError> {
@@ -34,6 +36,8 @@ pub(super) fn look(path: &Path) -> Result<(), FolderError> {
     for (name, wanted) in [
         (RUNS, "folder"),
         (GRIDS, "folder"),
+        (TABLES, "folder"),
+        (STUDIES, "folder"),
         (LOCK, "file"),
         (RESULTS, "file"),
         (TABLE, "file"),
@@ -91,6 +95,8 @@ mod tests {
         for (name, other) in [
             (RUNS, "folder"),
             (GRIDS, "folder"),
+            (TABLES, "folder"),
+            (STUDIES, "folder"),
             (LOCK, "file"),
             (RESULTS, "file"),
             (TABLE, "file"),

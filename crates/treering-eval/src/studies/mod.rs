@@ -136,9 +136,16 @@ impl Kind {
     /// The name of a study's file. It covers what the study depends on, so what is there need not be done again.
     pub fn file_name(self, data: &DataId, stream: &Stream, seed: u64) -> String {
         let key = canonical(&(FORMAT, self, data, &stream.options, seed));
-        let name = serde_json::to_value(self).unwrap_or_default();
-        let name = name.as_str().unwrap_or_default();
-        format!("{name}-{}.json", &digest(key.as_bytes())[..16])
+        format!("{}-{}.json", self.name(), &digest(key.as_bytes())[..16])
+    }
+
+    /// As files have it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::ProfileDistances => "profile-distances",
+            Kind::Embeddings => "embeddings",
+            Kind::PairDifference => "pair-difference",
+        }
     }
 
     /// Studies the tasks of a stream; nothing where it has too few of them.
