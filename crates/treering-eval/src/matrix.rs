@@ -91,7 +91,43 @@ pub fn balanced_accuracy(
 
 #[cfg(test)]
 mod tests {
-    use super::Matrix;
+    use super::{Matrix, balanced_accuracy};
+
+    /// AA = sum over j of M_Tj / T, AF = sum over j < T of (M_Tj - M_jj) / (T - 1), as the paper has them.
+    #[test]
+    fn averages_are_the_papers_on_matrices_by_hand() {
+        // Nothing is forgotten: AF is 0 whatever the accuracies.
+        let kept = Matrix::new(vec![vec![80.0], vec![80.0, 60.0], vec![80.0, 60.0, 100.0]]);
+        assert_eq!(kept.average_accuracy(), Some(80.0));
+        assert_eq!(kept.average_forgetting(), Some(0.0));
+        // Old tasks get better: AF is positive.
+        let better = Matrix::new(vec![vec![50.0], vec![70.0, 90.0]]);
+        assert_eq!(better.average_forgetting(), Some(20.0));
+        // Everything is forgotten, as fine-tuning does.
+        let lost = Matrix::new(vec![vec![100.0], vec![0.0, 100.0], vec![0.0, 0.0, 100.0]]);
+        assert_eq!(lost.average_accuracy(), Some(100.0 / 3.0));
+        assert_eq!(lost.average_forgetting(), Some(-100.0));
+        // Only the last row and the diagonal count: what comes between is neither the best nor the worst of a task.
+        let between = Matrix::new(vec![vec![60.0], vec![99.0, 80.0], vec![50.0, 70.0, 90.0]]);
+        assert_eq!(between.average_accuracy(), Some(70.0));
+        assert_eq!(between.average_forgetting(), Some(-10.0));
+        // The last task is no part of AF.
+        let last = Matrix::new(vec![vec![40.0], vec![30.0, 0.0]]);
+        assert_eq!(last.average_forgetting(), Some(-10.0));
+    }
+
+    #[test]
+    fn accuracy_counts_classes_alike_and_leaves_out_those_without_a_node() {
+        let rare = [(0, true), (0, true), (0, true), (0, false), (2, false)];
+        assert_eq!(balanced_accuracy(3, rare), Some(37.5));
+        assert_eq!(balanced_accuracy(3, []), None);
+    }
+
+    #[test]
+    #[should_panic(expected = "row 1 of an accuracy matrix has 1 entries")]
+    fn a_row_of_another_length_is_refused() {
+        Matrix::new(vec![vec![1.0], vec![2.0]]);
+    }
 
     #[test]
     fn a_matrix_by_hand() {

@@ -1,6 +1,7 @@
 use super::super::spec::tests::example;
-use super::super::{Measured, RunResult};
+use super::super::{Measured, RunResult, RunSpec};
 use super::*;
+use crate::Protocol;
 
 #[test]
 fn a_run_comes_back_as_it_was_stored() {
@@ -88,6 +89,7 @@ fn result() -> RunResult {
             memory: 5,
         },
         stored_floats_per_task: 7.5,
+        open: None,
     }
 }
 
@@ -129,6 +131,49 @@ fn a_record_that_contradicts_itself_is_not_believed() {
         let (kept, odd) = folder.records().unwrap();
         assert_eq!((kept.len(), odd.len()), (0, 1));
     }
+}
+
+#[test]
+fn only_open_has_an_auroc_and_it_is_that_of_its_stages() {
+    let open = |auroc: Option<f64>, stages: &[Option<f64>]| {
+        let stages = stages.to_vec();
+        Some(crate::Open { auroc, stages })
+    };
+    let why = |protocol: Protocol, open: Option<crate::Open>| {
+        let spec = RunSpec {
+            protocol,
+            ..example()
+        };
+        let result = RunResult { open, ..result() };
+        Record::done(spec, result, measured()).contradiction()
+    };
+    let sound = || open(Some(60.0), &[Some(60.0), None]);
+    assert_eq!(why(Protocol::Paper, None), None);
+    assert_eq!(why(Protocol::Open, sound()), None);
+    assert_eq!(why(Protocol::Open, open(None, &[None, None])), None);
+    assert!(why(Protocol::Paper, sound()).is_some());
+    assert!(why(Protocol::Open, None).is_some());
+    for wrong in [
+        open(Some(61.0), &[Some(60.0), None]),
+        open(None, &[Some(60.0), None]),
+        open(Some(60.0), &[Some(60.0)]),
+        open(Some(160.0), &[Some(160.0), None]),
+    ] {
+        assert!(why(Protocol::Open, wrong.clone()).is_some(), "{wrong:?}");
+    }
+}
+
+#[test]
+fn a_result_without_an_auroc_has_the_bytes_it_always_had() {
+    let text = serde_json::to_string(&result()).unwrap();
+    assert!(text.ends_with("\"stored_floats_per_task\":7.5}"), "{text}");
+    assert_eq!(serde_json::from_str::<RunResult>(&text).unwrap(), result());
+    let line = Line::new(Record::done(example(), result(), measured()), Vec::new());
+    let text = serde_json::to_string(&line).unwrap();
+    assert!(
+        text.contains("\"stored_floats_per_task\":7.5,\"measured\":"),
+        "{text}"
+    );
 }
 
 #[test]

@@ -84,6 +84,8 @@ fn a_run_gives_the_same_alone_and_in_company() {
         ("finetune+tp", Protocol::Paper),
         ("finetune", Protocol::Oracle),
         ("finetune+tp", Protocol::Single),
+        ("finetune+tp", Protocol::Mixed),
+        ("finetune+tp", Protocol::Open),
     ]
     .map(|(learner, protocol)| spec(learner, protocol, &small))
     .to_vec();
@@ -107,7 +109,9 @@ fn a_run_gives_the_same_alone_and_in_company() {
         .iter()
         .map(|result| result.task_id_accuracy.is_some())
         .collect();
-    assert_eq!(routed, [false, true, false, true]);
+    assert_eq!(routed, [false, true, false, true, true, true]);
+    let open: Vec<bool> = results.iter().map(|result| result.open.is_some()).collect();
+    assert_eq!(open, [false, false, false, false, false, true]);
     assert!(results[1].stored.model > results[0].stored.model);
     assert_eq!(
         results[0].stored_floats_per_task,
@@ -152,4 +156,47 @@ fn learners_with_one_foundation_lay_it_once_and_give_the_same_as_alone() {
     // A job put together by hand does not mix what does not belong together.
     let mixed = Job { specs };
     assert_eq!(results(&mixed, &graph)[2], results(&together[1], &graph)[0]);
+}
+
+#[test]
+fn inductive_runs_have_a_training_of_their_own() {
+    let small = [("epochs", Value::from(3)), ("hidden", Value::from(8))];
+    let specs = vec![
+        spec("finetune", Protocol::Paper, &small),
+        spec("finetune", Protocol::Inductive, &small),
+        spec("finetune+tp", Protocol::Open, &small),
+        spec("finetune+tp", Protocol::Inductive, &small),
+        spec("finetune", Protocol::Connected, &small),
+    ];
+    let together = jobs(specs.clone());
+    let protocols =
+        |job: &Job| -> Vec<Protocol> { job.specs.iter().map(|spec| spec.protocol).collect() };
+    let transductive = [Protocol::Paper, Protocol::Open, Protocol::Connected];
+    assert_eq!(protocols(&together[0]), transductive);
+    assert_eq!(protocols(&together[1]), [Protocol::Inductive; 2]);
+    let recipe = Recipe::demo().scaled(0.05).unwrap();
+    let graph = synthesize(&recipe, &Context::new(&Silent, 1 << 30)).unwrap();
+    let found = results(&Job { specs: specs.clone() }, &graph);
+    for job in &together {
+        for (spec, alone) in job.specs.iter().zip(results(job, &graph)) {
+            let place = specs.iter().position(|known| known == spec).unwrap();
+            assert_eq!(found[place], alone);
+        }
+    }
+}
+
+#[test]
+fn a_runs_groups_are_drawn_from_its_seed_whatever_the_company() {
+    let recipe = Recipe::demo().scaled(0.5).unwrap();
+    let graph = synthesize(&recipe, &Context::new(&Silent, 1 << 30)).unwrap();
+    let groups = |seed: u64| {
+        // Without smoothing some small groups are taken for another task, and which depends on the draw.
+        let poor = [("epochs", 2.into()), ("tp-smoothing", 0.into())];
+        let mut run = spec("finetune+tp", Protocol::groups(2).unwrap(), &poor);
+        run.seed = seed;
+        results(&Job { specs: vec![run] }, &graph)
+    };
+    assert_eq!(groups(1), groups(1));
+    // The learner's own seed is the same: only the groups differ.
+    assert_ne!(groups(1), groups(2));
 }

@@ -166,6 +166,17 @@ pub(super) mod tests {
     }
 
     #[test]
+    fn groups_of_one_and_single_are_one_run() {
+        let with = |protocol: &str| RunSpec {
+            protocol: protocol.parse().unwrap(),
+            ..example()
+        };
+        assert_eq!(with("groups:1").hash(), with("single").hash());
+        assert_ne!(with("groups:2").hash(), with("groups:3").hash());
+        assert!(canonical(&with("groups:2")).contains(r#""protocol":"groups:2""#));
+    }
+
+    #[test]
     fn a_specification_comes_back_from_json_with_the_same_hash() {
         let mut spec = example();
         spec.parameters.insert("third".into(), (1.0 / 3.0).into());
