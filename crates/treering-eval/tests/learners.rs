@@ -8,8 +8,8 @@ use serde_json::Value;
 use treering_data::{Silent, Stream, StreamOptions};
 use treering_eval::{Asked, Exam, Protocol, evaluate, tasks_of};
 use treering_graph::{Graph, Role};
-use treering_learn::registry::{self, LEARNERS};
-use treering_learn::{Groups, LearnError, Learner, Query, Shown, TrainingTask};
+use treering_learn::registry;
+use treering_learn::{Groups, LearnError, Query, Shown, TrainingTask};
 
 #[test]
 fn small_and_odd_streams_are_learned_by_every_learner() {
