@@ -176,7 +176,12 @@ fn inductive_runs_have_a_training_of_their_own() {
     assert_eq!(protocols(&together[1]), [Protocol::Inductive; 2]);
     let recipe = Recipe::demo().scaled(0.05).unwrap();
     let graph = synthesize(&recipe, &Context::new(&Silent, 1 << 30)).unwrap();
-    let found = results(&Job { specs: specs.clone() }, &graph);
+    let found = results(
+        &Job {
+            specs: specs.clone(),
+        },
+        &graph,
+    );
     for job in &together {
         for (spec, alone) in job.specs.iter().zip(results(job, &graph)) {
             let place = specs.iter().position(|known| known == spec).unwrap();
