@@ -6,7 +6,7 @@ use treering_eval::studies::Kind;
 use treering_learn::registry;
 
 use super::choices::Choices;
-use super::contenders::{Changes, contenders, with_changes};
+use super::contenders::{Contender, Wanted, contenders, with_changes};
 use super::presets::{self, Part, Preset};
 use super::series::{Entrant, or_default, pairs};
 use super::table::word;
@@ -42,18 +42,33 @@ impl Agenda {
                 choices.preset.join(",")
             )));
         }
-        let (alone, together): (Vec<&Preset>, Vec<&Preset>) = presets::chosen(&choices.preset)
-            .into_iter()
-            .partition(|preset| preset.alone);
-        let mut all = Vec::new();
-        for (alone, presets) in [(false, together), (true, alone)] {
-            if !presets.is_empty() {
-                let mut agenda = Agenda::of(&presets, choices)?;
-                agenda.alone = alone;
-                all.push(agenda);
+        let chosen = presets::chosen(&choices.preset);
+        let rows: Vec<(&Preset, Part)> = chosen
+            .iter()
+            .flat_map(|&preset| preset.parts().into_iter().map(move |part| (preset, part)))
+            .collect();
+        let wanted = rows.iter().map(|(preset, part)| Wanted {
+            name: part.learner.clone(),
+            unless_said: part.defaults.clone(),
+            decided: part.changed.clone(),
+            built_in_grid: preset.grid,
+        });
+        let (contenders, notes) = with_changes(choices, &wanted.collect::<Vec<_>>())?;
+        let mut rows = rows.into_iter().zip(contenders).peekable();
+        let mut agendas = [Agenda::default(), Agenda::default()];
+        agendas[0].notes = notes;
+        agendas[1].alone = true;
+        for preset in chosen {
+            let mut of_preset = Vec::new();
+            while let Some(((_, part), contender)) =
+                rows.next_if(|((other, _), _)| other.name == preset.name)
+            {
+                of_preset.push((part, contender));
             }
+            agendas[usize::from(preset.alone)].add(preset, of_preset);
         }
-        Ok(all)
+        let work = |agenda: &Agenda| !agenda.entrants.is_empty() || !agenda.studies.is_empty();
+        Ok(agendas.into_iter().filter(work).collect())
     }
 
     /// Every choice with every other, protocols of one learner side by side.
@@ -99,45 +114,27 @@ impl Agenda {
         })
     }
 
-    /// What presets ask for; a row that several have is one entrant.
-    fn of(presets: &[&Preset], choices: &Choices) -> Result<Self, Failure> {
-        let mut agenda = Agenda::default();
-        for preset in presets {
-            let parts = preset.parts();
-            let wanted: Vec<(String, Changes)> = parts
-                .iter()
-                .map(|part| (part.learner.clone(), part.changed.clone()))
-                .collect();
-            let (contenders, notes) = with_changes(choices, &wanted, preset.grid)?;
-            for note in notes {
-                if !agenda.notes.contains(&note) {
-                    agenda.notes.push(note);
-                }
-            }
-            let mut lines = Vec::new();
-            for (part, contender) in parts.into_iter().zip(contenders) {
-                let Part {
-                    protocol, order, ..
-                } = part;
-                let entrant = Entrant {
-                    contender,
-                    protocol,
-                    order,
-                };
-                let place = agenda.place(entrant);
-                lines.push(line(part.label, place, &part.learner, protocol));
-            }
-            agenda.studies.extend(preset.studies);
-            if !lines.is_empty() {
-                agenda.tables.push(Plan {
-                    name: preset.name,
-                    about: preset.about,
-                    metrics: preset.metrics.to_vec(),
-                    lines,
-                });
-            }
+    /// What a preset asks for; a row that several have is one entrant.
+    fn add(&mut self, preset: &'static Preset, rows: Vec<(Part, Contender)>) {
+        let mut lines = Vec::new();
+        for (part, contender) in rows {
+            let entrant = Entrant {
+                contender,
+                protocol: part.protocol,
+                order: part.order,
+            };
+            let place = self.place(entrant);
+            lines.push(line(part.label, place, &part.learner, part.protocol));
         }
-        Ok(agenda)
+        self.studies.extend(preset.studies);
+        if !lines.is_empty() {
+            self.tables.push(Plan {
+                name: preset.name,
+                about: preset.about,
+                metrics: preset.metrics.to_vec(),
+                lines,
+            });
+        }
     }
 
     fn place(&mut self, entrant: Entrant) -> usize {

@@ -1,5 +1,7 @@
 //! The learners of a bench with their parameters, every value and every combination of a grid checked.
 
+use std::collections::HashSet;
+
 use serde_json::Value;
 use treering_eval::runs::grid::{Axes, combinations};
 use treering_learn::{LearnError, registry};
@@ -22,25 +24,48 @@ pub(super) struct Contender {
 /// The learners, and what their user should know.
 pub(super) fn contenders(choices: &Choices) -> Result<(Vec<Contender>, Vec<String>), Failure> {
     let names = names(&choices.learner)?;
-    let plain = |name: &String| (name.clone(), Changes::new());
-    let built_in = choices.grid.iter().any(|(_, text)| text.is_empty());
-    with_changes(
-        choices,
-        &names.iter().map(plain).collect::<Vec<_>>(),
-        built_in,
-    )
+    let built_in_grid = choices.grid.iter().any(|(_, text)| text.is_empty());
+    let plain = names.into_iter().map(|name| Wanted {
+        name,
+        unless_said: Changes::new(),
+        decided: Changes::new(),
+        built_in_grid,
+    });
+    let (all, mut notes) = with_changes(choices, &plain.collect::<Vec<_>>())?;
+    notes.extend(unsearched(&all).filter(|_| built_in_grid));
+    Ok((all, notes))
 }
 
-/// Learners that some parameters are decided for, and what else the user sets.
-///
-/// # Arguments
-/// * `built_in`: search the built-in grids.
+/// A learner that something is decided for.
+pub(super) struct Wanted {
+    pub(super) name: String,
+    /// Parameters, unless the user says otherwise.
+    pub(super) unless_said: Changes,
+    /// Parameters, whatever the user says.
+    pub(super) decided: Changes,
+    pub(super) built_in_grid: bool,
+}
+
+impl Wanted {
+    fn joined(&self, said: Changes) -> Changes {
+        let mut all: Changes = Vec::new();
+        let each = self.unless_said.iter().cloned();
+        for (key, value) in each.chain(said).chain(self.decided.clone()) {
+            all.retain(|(known, _)| *known != key);
+            all.push((key, value));
+        }
+        all
+    }
+}
+
+/// Learners with what is decided for them and what the user says; and what the user should know.
 pub(super) fn with_changes(
     choices: &Choices,
-    wanted: &[(String, Changes)],
-    built_in: bool,
+    wanted: &[Wanted],
 ) -> Result<(Vec<Contender>, Vec<String>), Failure> {
-    let names: Vec<String> = wanted.iter().map(|(name, _)| name.clone()).collect();
+    let mut names: Vec<String> = wanted.iter().map(|one| one.name.clone()).collect();
+    let mut seen = HashSet::new();
+    names.retain(|name| seen.insert(name.clone()));
     let mut notes = Vec::new();
     let mut parse = |about: About, texts: &[(Place, String)]| {
         let mut taken = Vec::new();
@@ -63,28 +88,16 @@ pub(super) fn with_changes(
     let own = parse(About::Grid, &choices.grid)?;
     check_once(&own)?;
     let mut all = Vec::new();
-    for (name, decided) in wanted {
+    for one in wanted {
         let contender = Contender {
-            name: name.clone(),
-            changed: joined(decided, changed(name, &set)),
-            grid: axes(name, &own, built_in),
+            name: one.name.clone(),
+            changed: one.joined(changed(&one.name, &set)),
+            grid: axes(&one.name, &own, one.built_in_grid),
         };
         contender.check(&set, &own)?;
         all.push(contender);
     }
-    notes.extend(unsearched(&all).filter(|_| built_in));
     Ok((all, notes))
-}
-
-/// What is decided, unless the user says otherwise.
-fn joined(decided: &[(String, Value)], said: Changes) -> Changes {
-    let mut all: Changes = decided
-        .iter()
-        .filter(|(key, _)| said.iter().all(|(other, _)| other != key))
-        .cloned()
-        .collect();
-    all.extend(said);
-    all
 }
 
 /// Names the learners that a grid was asked for and that have none.

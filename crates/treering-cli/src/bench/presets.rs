@@ -30,6 +30,9 @@ pub(super) struct Preset {
 pub(super) struct Part {
     pub(super) label: String,
     pub(super) learner: String,
+    /// Parameters that the user may set to something else.
+    pub(super) defaults: Changes,
+    /// Parameters that make the row what it is.
     pub(super) changed: Changes,
     pub(super) protocol: Protocol,
     pub(super) order: ClassOrder,
@@ -163,7 +166,8 @@ impl Part {
         Part {
             label: label.to_owned(),
             learner: learner.to_owned(),
-            changed: reduced.map(|(_, set)| condensed(set)).collect(),
+            defaults: reduced.map(|(_, set)| condensed(set)).collect(),
+            changed: Changes::new(),
             protocol: Protocol::Paper,
             order: ClassOrder::Ascending,
         }
@@ -301,7 +305,8 @@ mod tests {
     fn every_part_is_a_learner_that_can_be_built() {
         for preset in PRESETS {
             for part in preset.parts() {
-                let built = registry::complete(&part.learner, &part.changed)
+                let changed = [part.defaults, part.changed].concat();
+                let built = registry::complete(&part.learner, &changed)
                     .and_then(|all| registry::build(&part.learner, all));
                 if let Err(error) = built {
                     panic!("{} {}: {error}", preset.name, part.label);
