@@ -32,7 +32,7 @@ pub(super) fn caption(plan: &Plan, comparison: &Comparison, entrants: &[Entrant]
     let orders = or_default(&orders, ClassOrder::Ascending);
     let orders: Vec<String> = orders.iter().map(word).collect();
     told.push(format!(
-        "Mean and standard deviation over {}; classes arrive {}.",
+        "{}; classes arrive {}.",
         seeds(comparison.seeds),
         match orders.len() {
             1 => format!("in {} order", orders[0]),
@@ -60,8 +60,11 @@ fn knows(protocol: Protocol) -> String {
 
 fn seeds(seeds: u64) -> String {
     match seeds {
-        1 => "one seed, 0".to_owned(),
-        _ => format!("{seeds} seeds, 0 to {}", seeds - 1),
+        1 => "One run, with seed 0".to_owned(),
+        _ => format!(
+            "Mean and standard deviation over {seeds} runs, with seeds 0 to {}",
+            seeds - 1
+        ),
     }
 }
 
@@ -74,10 +77,14 @@ fn data(set: &DataSet) -> String {
 /// Parameters of all rows of a learner that are not at their defaults; those that tell rows apart are in their names.
 fn reduced(shown: &[&Entrant]) -> Option<String> {
     let mut told: Vec<String> = Vec::new();
-    for one in shown.iter().filter(|one| one.contender.name != "tpp") {
-        for (key, value) in &one.contender.changed {
-            let text = format!("{}.{key}={value}", one.contender.name);
-            if !told.contains(&text) {
+    for one in shown {
+        let name = &one.contender.name;
+        let same = || shown.iter().filter(|other| other.contender.name == *name);
+        for change in &one.contender.changed {
+            let (key, value) = change;
+            let text = format!("{name}.{key}={value}");
+            let everywhere = same().all(|other| other.contender.changed.contains(change));
+            if everywhere && !told.contains(&text) {
                 told.push(text);
             }
         }

@@ -54,7 +54,19 @@ impl Wanted {
             all.retain(|(known, _)| *known != key);
             all.push((key, value));
         }
+        // What a row is made of may be the default, and then it is the same row as the learner itself.
+        all.retain(|(key, value)| !self.decides(key) || !self.is_default(key, value));
         all
+    }
+
+    fn decides(&self, key: &str) -> bool {
+        self.decided.iter().any(|(known, _)| known == key)
+    }
+
+    fn is_default(&self, key: &str, value: &Value) -> bool {
+        let with = registry::complete(&self.name, &[(key.to_owned(), value.clone())]);
+        let without = registry::defaults(&self.name);
+        matches!((with, without), (Ok(with), Ok(without)) if with == without)
     }
 }
 

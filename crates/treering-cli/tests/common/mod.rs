@@ -1,6 +1,8 @@
 //! Running the real binary.
 #![allow(dead_code, clippy::unwrap_used)]
 
+pub mod bench;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
