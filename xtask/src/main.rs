@@ -1,18 +1,34 @@
 //! The project's chores, so that people and CI run the very same steps: `cargo xtask test`, `cargo xtask check`, `cargo xtask ci`.
 
+mod browser;
+
 use std::process::{Command, ExitCode};
 
-/// A step: its name, and the commands it runs.
-type Step = (&'static str, &'static [&'static [&'static str]]);
+/// A step: its name, and what it does.
+type Step = (&'static str, &'static [Work]);
+
+/// Part of a step.
+enum Work {
+    /// Runs cargo.
+    Cargo(&'static [&'static str]),
+    /// Opens a report in a browser.
+    Browser,
+}
 
 /// All steps in the order of `ci`: what fails most often comes early.
 const STEPS: [Step; 4] = [
-    // Unit, integration and documentation tests of every crate.
-    ("test", &[&["test", "--workspace", "--locked"]]),
-    ("fmt", &[&["fmt", "--all", "--check"]]),
+    // Unit, integration and documentation tests of every crate, then the report in a browser.
+    (
+        "test",
+        &[
+            Work::Cargo(&["test", "--workspace", "--locked"]),
+            Work::Browser,
+        ],
+    ),
+    ("fmt", &[Work::Cargo(&["fmt", "--all", "--check"])]),
     (
         "lint",
-        &[&[
+        &[Work::Cargo(&[
             "clippy",
             "--workspace",
             "--all-targets",
@@ -20,29 +36,43 @@ const STEPS: [Step; 4] = [
             "--",
             "-D",
             "warnings",
-        ]],
+        ])],
     ),
-    ("doc", &[&["doc", "--workspace", "--no-deps", "--locked"]]),
+    (
+        "doc",
+        &[Work::Cargo(&[
+            "doc",
+            "--workspace",
+            "--no-deps",
+            "--locked",
+        ])],
+    ),
 ];
+
+/// A part of `test` that can be asked for alone.
+const BROWSER: Step = ("browser", &[Work::Browser]);
 
 fn main() -> ExitCode {
     let wanted = std::env::args().nth(1).unwrap_or_default();
     let steps: Vec<&Step> = match wanted.as_str() {
         "ci" => STEPS.iter().collect(),
         "check" => STEPS.iter().filter(|(name, _)| *name != "test").collect(),
+        "browser" => vec![&BROWSER],
         name => STEPS.iter().filter(|(step, _)| *step == name).collect(),
     };
     if steps.is_empty() {
         eprintln!(
-            "usage: cargo xtask ci | check | {}",
+            "usage: cargo xtask ci | check | browser | {}",
             STEPS.map(|(name, _)| name).join(" | ")
         );
-        eprintln!("  ci runs every step; check runs all but the tests");
+        eprintln!(
+            "  ci runs every step; check runs all but the tests; browser is the part of test that opens a report in a browser"
+        );
         return ExitCode::from(2);
     }
-    for (name, commands) in steps {
+    for (name, parts) in steps {
         eprintln!("== {name}");
-        if !commands.iter().all(|arguments| run(arguments)) {
+        if !parts.iter().all(run) {
             eprintln!("== {name} failed");
             return ExitCode::FAILURE;
         }
@@ -50,8 +80,15 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
+fn run(part: &Work) -> bool {
+    match part {
+        Work::Cargo(arguments) => cargo(arguments),
+        Work::Browser => browser::run(),
+    }
+}
+
 /// Runs cargo with `arguments`; warnings of rustdoc are errors.
-fn run(arguments: &[&str]) -> bool {
+fn cargo(arguments: &[&str]) -> bool {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let status = Command::new(cargo)
         .args(arguments)

@@ -11,6 +11,7 @@ mod failure;
 mod model;
 mod plan;
 mod progress;
+mod report;
 mod source;
 
 use std::process::ExitCode;
@@ -64,6 +65,8 @@ enum Command {
     /// One training of a bench, in a process of its own.
     #[command(hide = true)]
     BenchJob,
+    /// Show what a bench found: as text, as one page, as figures.
+    Report(report::Report),
     /// Look at graphs, convert them, make them up, cut them into tasks.
     #[command(subcommand)]
     Data(Box<data::Command>),
@@ -111,6 +114,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Command::Model(command) => model::run(command, &cli.global, &output),
         Command::Bench(args) => bench::run(*args, &cli.global, &output),
         Command::BenchJob => bench::run_job(&cli.global, &output),
+        Command::Report(args) => report::run(&args, &cli.global, &output),
         Command::Data(command) => data::run(*command, &cli.global, &output),
         Command::Completions(args) => extras::completions::<Cli>(&args, &output),
         Command::Man(args) => extras::manual::<Cli>(&args),

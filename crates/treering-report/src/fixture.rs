@@ -61,3 +61,30 @@ pub(crate) fn line(run: Value) -> Line {
 pub(crate) fn lines(runs: impl IntoIterator<Item = Value>) -> Vec<Line> {
     runs.into_iter().map(line).collect()
 }
+
+/// Studies of every kind, by hand.
+pub(crate) fn studies() -> Vec<crate::Study> {
+    let common = json!({"format": 1, "data": "demo <1>", "checksum": "00", "synthetic": true, "seed": 0, "order": "ascending",
+        "classes_per_task": 2});
+    let distances = json!({"kind": "profile-distances", "tasks": ["a", "b"], "steps": 3, "distances": [[0.25, 2.0], [2.0, 0.5]]});
+    let embeddings = json!({"kind": "embeddings", "task": 1, "classes": ["<x>", "y"], "before": [[0.0, 1.0, 0], [1.0, 1.0, 1]],
+        "after": [[0.5, 0.5, 0], [0.5, 0.5, 1]], "share": {"before": [0.4, 0.1], "after": [0.5, 0.2]}});
+    let pair = json!({"kind": "pair-difference", "tasks": ["a & b", "c"], "degrees": {"first": [1.0, 2.0, 3.0], "second": [0.0, 1.0, 5.0]},
+        "attributes": {"columns": [7, 9], "first": [0.5, 0.0], "second": [0.25, 0.125]}, "structure": 1.5, "attribute": 0.25});
+    let merge = |own: Value| {
+        let mut all = common.clone();
+        let fields = own.as_object().unwrap().clone();
+        all.as_object_mut().unwrap().extend(fields);
+        serde_json::from_value(all).unwrap()
+    };
+    [distances, embeddings, pair].map(merge).into()
+}
+
+/// A folder's content.
+pub(crate) fn bench(runs: impl IntoIterator<Item = Value>) -> crate::Bench {
+    crate::Bench {
+        lines: lines(runs),
+        studies: studies(),
+        command: Some("treering bench --data 'a<b'".to_owned()),
+    }
+}

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use treering_eval::runs::{FORMAT, Line};
 
-use crate::study::{self, Study};
+use treering_eval::studies::{self as study, Study};
 
 /// What is in a bench folder.
 #[derive(Clone, Debug)]

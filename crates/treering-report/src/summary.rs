@@ -179,7 +179,7 @@ pub fn summarise(lines: &[Line]) -> Vec<Row> {
 }
 
 /// A value of few words as it is written in files.
-fn word(value: &impl Serialize) -> String {
+pub(crate) fn word(value: &impl Serialize) -> String {
     let value = serde_json::to_value(value).unwrap_or_default();
     match value {
         Value::String(text) => text,
@@ -369,8 +369,6 @@ fn side(row: &Row) -> String {
 
 /// Where a row belongs: learners in the order of the registry, hosts before themselves with task prediction.
 fn place(row: &Row) -> impl Ord + use<> {
-    let host = row.learner.strip_suffix("+tp").unwrap_or(&row.learner);
-    let known = LEARNERS.iter().position(|entry| entry.name == host);
     let stream = (
         row.order.clone(),
         row.classes_per_task,
@@ -381,9 +379,16 @@ fn place(row: &Row) -> impl Ord + use<> {
         (row.data.clone(), row.checksum.clone()),
         stream,
         protocol_place(&row.protocol),
-        (known.unwrap_or(usize::MAX), row.learner.clone()),
+        (rank(&row.learner), row.learner.clone()),
         numbers_in_order(&row.label),
     )
+}
+
+/// The place of a learner in the registry; after all others if it is not there.
+pub(crate) fn rank(learner: &str) -> usize {
+    let host = learner.strip_suffix("+tp").unwrap_or(learner);
+    let known = LEARNERS.iter().position(|entry| entry.name == host);
+    known.unwrap_or(usize::MAX)
 }
 
 /// From the largest groups to single nodes, then the rest.
