@@ -30,5 +30,6 @@ export function spread(values) {
   const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
   const squares = values.reduce((sum, value) => sum + (value - mean) ** 2, 0);
   const std = Math.sqrt(squares / (values.length - 1));
-  return { mean, text: values.length > 1 ? `${mean.toFixed(1)} ± ${std.toFixed(1)}` : mean.toFixed(1) };
+  const written = mean.toFixed(1).replace(/^-0\.0$/, "0.0");
+  return { mean, text: values.length > 1 ? `${written} ± ${std.toFixed(1)}` : written };
 }

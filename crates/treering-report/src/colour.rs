@@ -11,7 +11,7 @@ pub(crate) const INK: &str = "#222222";
 pub(crate) const FAINT: &str = "#dddddd";
 
 /// Where strokes are interrupted, so that more series can be told apart than there are colours.
-const DASHES: [&str; 4] = ["", "6 3", "2 3", "8 3 2 3"];
+const DASHES: [&str; 6] = ["", "6 3", "2 3", "8 3 2 3", "14 4", "14 3 2 3 2 3"];
 
 /// How one series is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,13 +80,13 @@ mod tests {
     }
 
     #[test]
-    fn twenty_eight_series_look_different() {
-        let mut styles: Vec<_> = (0..14)
+    fn forty_two_series_look_different() {
+        let mut styles: Vec<_> = (0..21)
             .flat_map(|at| [style(at, false), style(at, true)])
             .map(|style| (style.colour, style.dash))
             .collect();
         styles.sort_unstable();
         styles.dedup();
-        assert_eq!(styles.len(), 28);
+        assert_eq!(styles.len(), 42);
     }
 }

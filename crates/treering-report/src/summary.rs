@@ -43,9 +43,13 @@ impl Spread {
 
     /// `90.1 ± 0.5`, or `90.1` for one value.
     pub fn text(self, decimals: usize) -> String {
+        // What rounds to nothing has no sign.
+        let mean = format!("{:.decimals$}", self.mean);
+        let nothing = mean.starts_with('-') && !mean.contains(|sign| ('1'..='9').contains(&sign));
+        let mean = if nothing { &mean[1..] } else { &mean };
         match self.std {
-            Some(std) => format!("{:.decimals$} ± {std:.decimals$}", self.mean),
-            None => format!("{:.decimals$}", self.mean),
+            Some(std) => format!("{mean} ± {std:.decimals$}"),
+            None => mean.to_owned(),
         }
     }
 }

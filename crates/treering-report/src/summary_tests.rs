@@ -39,6 +39,8 @@ fn a_row_has_mean_and_deviation_over_seeds() {
     assert_eq!((row.tasks, row.classes, row.runs()), (Some(2), Some(4), 3));
     assert_eq!(row.seeds, [0, 1, 2]);
     assert_eq!(row.aa.unwrap().text(1), "84.0 ± 4.0");
+    assert_eq!(Spread::of(&[-0.04]).unwrap().text(1), "0.0");
+    assert_eq!(Spread::of(&[-0.06]).unwrap().text(1), "-0.1");
 }
 
 #[test]

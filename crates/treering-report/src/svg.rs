@@ -34,13 +34,15 @@ impl Anchor {
 impl Svg {
     /// An empty drawing with its title on top.
     pub(crate) fn new(width: f64, title: &str) -> Self {
+        // Wide enough for its title, within reason.
+        let width = width.max((title.chars().count() as f64 * 8.6 + 16.0).min(720.0));
         let mut svg = Svg {
             width,
             body: String::new(),
         };
         svg.raw(&format!(
             "<text class=\"t\" x=\"8\" y=\"20\" font-size=\"14\" fill=\"{INK}\">{}</text>",
-            escape(&shortened(title, ((width - 16.0) / 8.3) as usize))
+            escape(&shortened(title, ((width - 16.0) / 8.6) as usize))
         ));
         svg
     }

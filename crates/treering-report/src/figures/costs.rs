@@ -11,7 +11,7 @@ use crate::svg::{Anchor, Svg, escape, number, width};
 const ROW: f64 = 18.0;
 const TOP: f64 = 54.0;
 const PANEL: f64 = 116.0;
-const GAP: f64 = 26.0;
+const GAP: f64 = 46.0;
 
 /// A panel: its name, its numbers, and how one is written.
 type Panel = (&'static str, fn(&Row) -> Option<Spread>, fn(f64) -> String);

@@ -32,12 +32,7 @@ impl Heat<'_> {
         };
         let field = side * self.columns as f64;
         let mut svg = Svg::new((LEFT + field + 96.0).max(420.0), self.title);
-        svg.text(
-            LEFT,
-            TOP - 24.0,
-            Anchor::Start,
-            &format!("{}: from left to right", self.axes.1),
-        );
+        svg.text(LEFT, TOP - 24.0, Anchor::Start, self.axes.1);
         svg.raw(&format!(
             "<text x=\"0\" y=\"0\" transform=\"translate(16 {}) rotate(-90)\" text-anchor=\"middle\" fill=\"{INK}\">{}</text>",
             number(TOP + field.max(60.0) / 2.0),

@@ -38,11 +38,12 @@ pub(super) fn figure(scene: &Scene<'_>) -> Option<Figure> {
         .collect();
     places.sort_unstable();
     places.dedup();
-    let series: Vec<Series> = kinds
+    let mut series: Vec<Series> = kinds
         .iter()
         .enumerate()
         .map(|(at, kind)| series(at, &kind.1, &places))
         .collect();
+    distinguish(&mut series, &kinds);
     if series.is_empty() {
         return None;
     }
@@ -66,20 +67,25 @@ pub(super) fn figure(scene: &Scene<'_>) -> Option<Figure> {
 
 fn series(at: usize, rows: &[(u64, &Row)], places: &[u64]) -> Series {
     let first = rows[0].1;
-    let others: Vec<&str> = first
-        .changed
-        .split(' ')
-        .filter(|word| !word.is_empty() && !word.starts_with("tokens="))
-        .collect();
     let point = |place: &u64| {
-        rows.iter()
-            .find(|(tokens, _)| tokens == place)
-            .and_then(|(_, row)| row.aa)
+        let found = rows.iter().find(|(tokens, _)| tokens == place);
+        found.and_then(|(_, row)| row.aa)
     };
     Series {
-        name: format!("{} {}, {}", first.learner, others.join(" "), first.protocol)
-            .replace(" ,", ","),
+        name: format!("{}, {}", first.learner, first.protocol),
         style: style(at, false),
         points: places.iter().map(point).collect(),
+    }
+}
+
+/// Series of one name are told apart by their other parameters.
+fn distinguish(series: &mut [Series], kinds: &[(String, Vec<(u64, &Row)>)]) {
+    let names: Vec<String> = series.iter().map(|series| series.name.clone()).collect();
+    for (series, (_, rows)) in series.iter_mut().zip(kinds) {
+        if names.iter().filter(|name| **name == series.name).count() > 1 {
+            let words = rows[0].1.changed.split(' ');
+            let others: Vec<&str> = words.filter(|word| !word.starts_with("tokens=")).collect();
+            series.name = format!("{}, {}", series.name, others.join(" "));
+        }
     }
 }

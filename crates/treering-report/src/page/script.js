@@ -21,7 +21,8 @@
     link.href = URL.createObjectURL(new Blob([text], { type }));
     link.download = name;
     link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+    // Late: a browser that is busy starts to read only after a while.
+    setTimeout(() => URL.revokeObjectURL(link.href), 60000);
   };
 
   // The table.
