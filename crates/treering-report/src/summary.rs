@@ -1,58 +1,21 @@
 //! Rows over seeds: the runs that differ in nothing but the seed become one row, with mean and deviation.
 
+mod order;
+mod spread;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 use serde_json::Value;
 use treering_eval::Asked;
 use treering_eval::runs::{Line, Measured, Status};
-use treering_learn::registry::{LEARNERS, Settings};
+use treering_learn::registry::Settings;
 
 use crate::label;
 
-/// Mean and standard deviation over seeds.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Spread {
-    /// The mean.
-    pub mean: f64,
-    /// Of the sample (n - 1); none for one value.
-    pub std: Option<f64>,
-    /// How many values.
-    pub count: usize,
-}
-
-impl Spread {
-    /// Of some values; none of none.
-    ///
-    /// # Example
-    /// ```
-    /// use treering_report::summary::Spread;
-    /// let spread = Spread::of(&[1.0, 2.0, 3.0]).unwrap();
-    /// assert_eq!((spread.mean, spread.std, spread.count), (2.0, Some(1.0), 3));
-    /// ```
-    pub fn of(values: &[f64]) -> Option<Spread> {
-        let count = values.len() as f64;
-        let mean = (!values.is_empty()).then(|| values.iter().sum::<f64>() / count)?;
-        let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-        Some(Spread {
-            mean,
-            std: (values.len() > 1).then(|| (squares / (count - 1.0)).sqrt()),
-            count: values.len(),
-        })
-    }
-
-    /// `90.1 ± 0.5`, or `90.1` for one value.
-    pub fn text(self, decimals: usize) -> String {
-        // What rounds to nothing has no sign.
-        let mean = format!("{:.decimals$}", self.mean);
-        let nothing = mean.starts_with('-') && !mean.contains(|sign| ('1'..='9').contains(&sign));
-        let mean = if nothing { &mean[1..] } else { &mean };
-        match self.std {
-            Some(std) => format!("{mean} ± {std:.decimals$}"),
-            None => mean.to_owned(),
-        }
-    }
-}
+pub use order::GroupSize;
+pub(crate) use order::rank;
+pub use spread::Spread;
 
 /// What the runs of a row have in common.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -145,27 +108,7 @@ impl Row {
 
     /// How many nodes come together under the row's protocol; none where that is not what the protocol is about.
     pub fn group_size(&self) -> Option<GroupSize> {
-        group_size(&self.protocol)
-    }
-}
-
-/// How many nodes are known to come from one task.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub enum GroupSize {
-    /// So many.
-    Nodes(usize),
-    /// All test nodes of a task.
-    All,
-}
-
-fn group_size(protocol: &str) -> Option<GroupSize> {
-    match protocol {
-        "single" => Some(GroupSize::Nodes(1)),
-        "paper" => Some(GroupSize::All),
-        other => {
-            let size = other.strip_prefix("groups:")?.parse().ok()?;
-            Some(GroupSize::Nodes(size))
-        }
+        order::group_size(&self.protocol)
     }
 }
 
@@ -178,7 +121,7 @@ pub fn summarise(lines: &[Line]) -> Vec<Row> {
     }
     let mut rows: Vec<Row> = series.values().flat_map(|lines| by_split(lines)).collect();
     name(&mut rows, lines);
-    rows.sort_by_cached_key(place);
+    rows.sort_by_cached_key(order::place);
     rows
 }
 
@@ -199,7 +142,7 @@ fn key(line: &Line) -> String {
     let mut parameters = Value::Object(without_seed(&line.parameters));
     parameters.sort_all_objects();
     let learner = (&line.learner, line.revision, line.tp_revision, &parameters);
-    word(&(&line.data, &line.checksum, &stream, learner, line.protocol))
+    word(&(&line.data, &line.checksum, &stream, learner, &line.protocol))
 }
 
 fn without_seed(parameters: &Settings) -> Settings {
@@ -371,58 +314,5 @@ fn side(row: &Row) -> String {
     ))
 }
 
-/// Where a row belongs: learners in the order of the registry, hosts before themselves with task prediction.
-fn place(row: &Row) -> impl Ord + use<> {
-    let stream = (
-        row.order.clone(),
-        row.classes_per_task,
-        row.split.clone(),
-        row.split_seed,
-    );
-    (
-        (row.data.clone(), row.checksum.clone()),
-        stream,
-        protocol_place(&row.protocol),
-        (rank(&row.learner), row.learner.clone()),
-        numbers_in_order(&row.label),
-    )
-}
-
-/// The place of a learner in the registry; after all others if it is not there.
-pub(crate) fn rank(learner: &str) -> usize {
-    let host = learner.strip_suffix("+tp").unwrap_or(learner);
-    let known = LEARNERS.iter().position(|entry| entry.name == host);
-    known.unwrap_or(usize::MAX)
-}
-
-/// From the largest groups to single nodes, then the rest.
-fn protocol_place(protocol: &str) -> impl Ord + use<> {
-    let size = match group_size(protocol) {
-        Some(GroupSize::All) => 0,
-        Some(GroupSize::Nodes(nodes)) => usize::MAX - nodes,
-        None => usize::MAX,
-    };
-    (size, protocol.to_owned())
-}
-
-/// So that `tokens=10` comes after `tokens=5`: numbers are padded.
-fn numbers_in_order(text: &str) -> String {
-    let mut padded = String::new();
-    let mut digits = String::new();
-    for sign in text.chars().chain(Some(' ')) {
-        if sign.is_ascii_digit() {
-            digits.push(sign);
-            continue;
-        }
-        if !digits.is_empty() {
-            padded.push_str(&format!("{digits:0>12}"));
-            digits.clear();
-        }
-        padded.push(sign);
-    }
-    padded
-}
-
 #[cfg(test)]
-#[path = "summary_tests.rs"]
 mod tests;

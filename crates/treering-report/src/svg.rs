@@ -88,9 +88,11 @@ impl Svg {
 
     /// All of it.
     pub(crate) fn finish(self, height: f64, name: &str) -> String {
+        // A phone shrinks drawings, but wide ones less.
+        let class = if self.width > 700.0 { "large" } else { "small" };
         let (width, height) = (number(self.width), number(height));
         format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" role=\"group\" \
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"{class}\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" role=\"group\" \
              aria-label=\"{}\" font-family=\"DejaVu Sans,Verdana,Arial,sans-serif\" font-size=\"{TEXT}\">\
              <rect class=\"paper\" width=\"{width}\" height=\"{height}\" fill=\"#ffffff\"/>{}</svg>",
             escape(name),

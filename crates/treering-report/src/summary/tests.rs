@@ -188,7 +188,7 @@ fn stages_that_were_not_asked_about_stay_empty() {
 
 #[test]
 fn protocols_say_how_large_groups_are() {
-    let sizes = ["single", "groups:5", "paper", "oracle", "groups:x"].map(group_size);
+    let sizes = ["single", "groups:5", "paper", "oracle", "groups:x"].map(order::group_size);
     let nodes = |count| Some(GroupSize::Nodes(count));
     assert_eq!(
         sizes,
