@@ -9,6 +9,8 @@ import { chromium } from "playwright-core";
 import { bench, spread } from "./fixture.mjs";
 
 const { TREERING, CHROMIUM, SCREENSHOTS } = process.env;
+// A busy machine may take long; that is not what is tried here.
+const PATIENCE = 240_000;
 const FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"];
 const work = mkdtempSync(join(tmpdir(), "treering-browser-"));
 mkdirSync(SCREENSHOTS, { recursive: true });
@@ -90,12 +92,17 @@ async function readsAMatrix(page) {
   assert.equal(again, first);
 }
 
-// A page of its own for every section: Chromium holds a page's eleventh download back, as it would a flood of them.
+// A fresh page now and then: Chromium holds a page's eleventh download back, as it would a flood of them.
 async function downloadsFigures(page, open) {
   const sections = await page.$$eval(".figures", all => all.map(section => section.id));
   assert.deepEqual(sections, ["aa-af", "learning-curve", "matrix", "group-size", "prompt-size", "costs", "profile-distances", "embeddings", "pair-difference"]);
-  for (const section of sections) {
-    const page = await open();
+  let fresh = null;
+  for (const [at, section] of sections.entries()) {
+    if (at % 4 === 0) {
+      await fresh?.close();
+      fresh = await open();
+    }
+    const page = fresh;
     const figure = visible(page, section);
     assert.equal(await figure.count(), 1, `${section} shows one figure`);
     const svg = await download(page, figure.locator("button.svg"));
@@ -107,8 +114,8 @@ async function downloadsFigures(page, open) {
     assert.deepEqual(parsed, [true, true], `${section} is SVG, and marked`);
     const csv = await download(page, figure.locator("button.csv"));
     assert.ok(csv.text.split("\n").length > 2, `${section} has numbers`);
-    await page.close();
   }
+  await fresh.close();
   const bars = await download(page, visible(page, "aa-af").locator("button.csv"));
   const row = bars.text.split("\n").find(line => line.startsWith("tpp,")).split(",").map(Number);
   assert.ok(Math.abs(row[2] - spread(runsOf("tpp", "paper").map(line => line.aa)).mean) < 0.001);
@@ -134,11 +141,12 @@ async function switchesTheme(page, name) {
   assert.equal(await paper(), before);
 }
 
-const browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
+const browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS, timeout: PATIENCE });
 for (const [name, width] of [["wide", 1280], ["narrow", 375]]) {
   const problems = [];
   const open = async () => {
     const page = await browser.newPage({ viewport: { width, height: 800 }, acceptDownloads: true, colorScheme: "light" });
+    page.setDefaultTimeout(PATIENCE);
     page.on("console", message => { if (["error", "warning"].includes(message.type())) problems.push(message.text()); });
     page.on("pageerror", problem => problems.push(String(problem)));
     page.on("request", request => { if (!/^(file|blob|data):/.test(request.url())) problems.push(`asked the network for ${request.url()}`); });
@@ -163,6 +171,7 @@ for (const [name, width] of [["wide", 1280], ["narrow", 375]]) {
   console.log(`${name} (${width} pixels): all as it should be`);
 }
 const paper = await browser.newPage();
+paper.setDefaultTimeout(PATIENCE);
 await paper.goto(pathToFileURL(report).href);
 await paper.emulateMedia({ media: "print" });
 await paper.setViewportSize({ width: 794, height: 1123 });
