@@ -46,6 +46,16 @@ pub struct Beside {
     pub springs: Option<Springs>,
 }
 
+impl Beside {
+    /// Rows, if there are any, and no pull.
+    pub fn reading(rows: impl IntoIterator<Item = Source<'static, f32>>) -> Self {
+        Beside {
+            sources: rows.into_iter().collect(),
+            springs: None,
+        }
+    }
+}
+
 /// What one method adds to plain training.
 pub trait Strategy {
     /// How the first weights are drawn.

@@ -127,10 +127,7 @@ impl Strategy for Cat {
                 own.to_vec()
             })
             .collect();
-        Ok(Beside {
-            sources: self.bank.iter().map(Block::source).collect(),
-            springs: None,
-        })
+        Ok(Beside::reading(self.bank.iter().map(Block::source)))
     }
 
     fn gradient(

@@ -148,13 +148,10 @@ impl Strategy for Delome {
         self.weights = self.bank.iter().map(weights).collect();
         self.shifts = (self.parameters.balance == Balance::Adjusted)
             .then(|| shifts(&self.rows(lesson), self.parameters.tau));
-        let sources = self.bank.iter().map(Block::source).collect();
+        let sources: Vec<_> = self.bank.iter().map(Block::source).collect();
         // This task's rows are replayed from the next one on.
         self.bank.push(condensed(lesson, &self.parameters)?);
-        Ok(Beside {
-            sources,
-            springs: None,
-        })
+        Ok(Beside::reading(sources))
     }
 
     fn gradient(

@@ -198,13 +198,8 @@ impl Strategy for Ergnn {
         let labels: Vec<u32> = rows.iter().map(|&row| lesson.labels[row]).collect();
         self.old = self.buffer.len();
         self.buffer.add(&raw_rows(lesson, &rows), &labels);
-        Ok(Beside {
-            sources: match lesson.index {
-                0 => Vec::new(),
-                _ => self.buffer.source().into_iter().collect(),
-            },
-            springs: None,
-        })
+        let replayed = self.buffer.source().filter(|_| lesson.index > 0);
+        Ok(Beside::reading(replayed))
     }
 
     /// beta times the loss on the task and 1 - beta times that on the kept rows, each with class weights of its own.

@@ -169,10 +169,7 @@ impl Foreign {
 
 impl Strategy for Foreign {
     fn before(&mut self, _: &Lesson<'_>, _: &Classifier) -> Result<Beside, LearnError> {
-        Ok(Beside {
-            sources: self.rows.take().into_iter().collect(),
-            springs: None,
-        })
+        Ok(Beside::reading(self.rows.take()))
     }
 
     /// The loss on the task's own rows, and that on the foreign ones.

@@ -138,10 +138,7 @@ impl<N: Neighbours> Strategy for Centres<N> {
             (_, false) => (self.rows.source(), self.rows.labels().to_vec()),
         };
         self.replayed = labels;
-        Ok(Beside {
-            sources: source.into_iter().collect(),
-            springs: None,
-        })
+        Ok(Beside::reading(source))
     }
 
     /// One cross entropy over the step's rows and the replayed ones together.
