@@ -2,16 +2,16 @@
 
 use std::fmt::Write;
 
+use super::listing::{Listing, TOP};
 use super::{Figure, Kind};
 use crate::colour::{FAINT, INK};
 use crate::csv::{Csv, cell};
 use crate::scale::{Scale, round_step};
 use crate::scene::{Scene, Styles};
 use crate::summary::{Row, Spread};
-use crate::svg::{Anchor, Svg, escape, number, width};
+use crate::svg::{Anchor, Svg, escape, number};
 
 const ROW: f64 = 20.0;
-const TOP: f64 = 54.0;
 /// For `100.0 ± 10.0`.
 const VALUE: f64 = 96.0;
 const PANEL: f64 = 150.0;
@@ -22,41 +22,20 @@ pub(super) fn figure(
     rows: &[&Row],
     styles: &Styles,
 ) -> Option<Figure> {
-    let rows: Vec<&Row> = rows
-        .iter()
-        .filter(|row| row.aa.is_some())
-        .copied()
-        .collect();
-    if rows.is_empty() {
-        return None;
-    }
-    let signs = rows
-        .iter()
-        .map(|row| row.label.chars().count())
-        .max()
-        .unwrap_or(0)
-        .min(26);
-    let left = width(signs).max(60.0) + 16.0;
+    let listing = Listing::new(rows, ROW, |row| row.aa.is_some())?;
+    let (rows, left) = (&listing.rows, listing.left);
     let forgets = rows.iter().any(|row| row.af.is_some());
     let panels = if forgets { 2.0 } else { 1.0 };
     let whole = (left + panels * (PANEL + VALUE + 14.0)).max(430.0);
     let title = format!("AA and AF on {}, protocol {protocol}", scene.marked());
     let mut svg = Svg::new(whole, &title);
-    for (at, row) in rows.iter().enumerate() {
-        svg.label(
-            left - 8.0,
-            TOP + ROW * (at as f64 + 0.5) + 4.0,
-            Anchor::End,
-            &row.label,
-            26,
-        );
-    }
+    listing.name(&mut svg, 8.0);
     panel(
         &mut svg,
         left,
         "AA in %",
         (0.0, 100.0),
-        &rows,
+        rows,
         |row| row.aa,
         styles,
     );
@@ -68,19 +47,19 @@ pub(super) fn figure(
             left,
             "AF in points",
             range,
-            &rows,
+            rows,
             |row| row.af,
             styles,
         );
     }
-    let height = TOP + ROW * rows.len() as f64 + 28.0;
+    let height = listing.bottom() + 28.0;
     let (name, detail) = (scene.marked(), protocol.to_owned());
     Some(Figure::new(
         Kind::Bars,
         name,
         detail,
         svg.finish(height, &title),
-        csv(&rows),
+        csv(rows),
     ))
 }
 

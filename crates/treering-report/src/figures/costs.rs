@@ -1,15 +1,15 @@
 //! What learning, answering and keeping costs.
 
+use super::listing::{Listing, TOP};
 use super::{Figure, Kind};
 use crate::colour::FAINT;
 use crate::csv::{Csv, cell};
 use crate::scale::Scale;
 use crate::scene::{Scene, Styles};
 use crate::summary::{Row, Spread};
-use crate::svg::{Anchor, Svg, escape, number, width};
+use crate::svg::{Anchor, Svg, escape, number};
 
 const ROW: f64 = 18.0;
-const TOP: f64 = 54.0;
 const PANEL: f64 = 116.0;
 const GAP: f64 = 46.0;
 
@@ -50,49 +50,28 @@ pub(super) fn figure(
     rows: &[&Row],
     styles: &Styles,
 ) -> Option<Figure> {
-    let rows: Vec<&Row> = rows
-        .iter()
-        .filter(|row| row.learn_seconds.is_some())
-        .copied()
-        .collect();
-    if rows.is_empty() {
-        return None;
-    }
-    let signs = rows
-        .iter()
-        .map(|row| row.label.chars().count())
-        .max()
-        .unwrap_or(0)
-        .min(26);
-    let left = width(signs).max(60.0) + 16.0;
+    let listing = Listing::new(rows, ROW, |row| row.learn_seconds.is_some())?;
+    let (rows, left) = (&listing.rows, listing.left);
     let title = format!("Costs on {}, protocol {protocol}", scene.marked());
     let mut svg = Svg::new(left + PANELS.len() as f64 * (PANEL + GAP), &title);
-    for (at, row) in rows.iter().enumerate() {
-        svg.label(
-            left - 12.0,
-            TOP + ROW * (at as f64 + 0.5) + 4.0,
-            Anchor::End,
-            &row.label,
-            26,
-        );
-    }
+    listing.name(&mut svg, 12.0);
     for (at, panel) in PANELS.iter().enumerate() {
         draw(
             &mut svg,
             left + at as f64 * (PANEL + GAP),
             panel,
-            &rows,
+            rows,
             styles,
         );
     }
-    let height = TOP + ROW * rows.len() as f64 + 28.0;
+    let height = listing.bottom() + 28.0;
     let (name, detail) = (scene.marked(), protocol.to_owned());
     Some(Figure::new(
         Kind::Costs,
         name,
         detail,
         svg.finish(height, &title),
-        csv(&rows),
+        csv(rows),
     ))
 }
 

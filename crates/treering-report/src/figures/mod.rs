@@ -8,6 +8,7 @@ mod embeddings;
 mod groups;
 mod heat;
 mod lines;
+mod listing;
 pub(crate) mod matrix;
 mod pair;
 mod tokens;
