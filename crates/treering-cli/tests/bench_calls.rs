@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 
 use common::bench::{DATA, computed, results, small};
-use common::{command, place, refused, text, treering, works};
+use common::{command, place, refused, synth, text, treering, works};
 use serde_json::Value;
 
 #[test]
@@ -143,18 +143,7 @@ fn a_name_finds_its_file_in_the_folder_of_data() {
     let place = place();
     let store = place.path().join("store");
     fs::create_dir(&store).unwrap();
-    works(
-        &place,
-        &[
-            "data",
-            "synth",
-            "demo",
-            "--scale",
-            "0.1",
-            "-o",
-            "store/mine.npz",
-        ],
-    );
+    synth(&place, "store/mine.npz");
     let mut arguments = small(&["finetune"], &["--seeds", "1", "--out", "out", "--json"]);
     arguments[2] = "mine";
     arguments.drain(3..5);

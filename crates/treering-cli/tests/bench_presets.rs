@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use common::bench::{computed, results, unmeasured};
-use common::{command, files, place, refused, text, treering};
+use common::{command, files, place, refused, synth, text};
 
 /// A preset on a toy with a learner that takes milliseconds.
 fn preset<'a>(names: &[&'a str], more: &[&'a str]) -> Vec<&'a str> {
@@ -133,16 +133,7 @@ fn what_a_preset_decides_cannot_be_chosen_and_missing_data_is_named() {
 #[test]
 fn data_of_the_paper_is_found_by_its_name_and_the_rest_is_named() {
     let place = place();
-    let synth = [
-        "data",
-        "synth",
-        "demo",
-        "--scale",
-        "0.1",
-        "-o",
-        "cora_full.treering",
-    ];
-    assert!(treering(place.path(), &synth).status.success());
+    synth(&place, "cora_full.treering");
     let mut arguments = vec!["bench", "--preset", "parameters", "--seeds", "1"];
     for set in [
         "task-specific.epochs=2",

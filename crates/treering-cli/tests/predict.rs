@@ -5,7 +5,7 @@ mod common;
 
 use std::fs;
 
-use common::{TINY, learn, place, refused, text, works};
+use common::{TINY, learn, place, refused, synth, text, works};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::RowAccessor;
 use serde_json::Value;
@@ -17,18 +17,7 @@ fn json(text: &str) -> Value {
 #[test]
 fn predictions_in_every_format() {
     let place = place();
-    works(
-        &place,
-        &[
-            "data",
-            "synth",
-            "demo",
-            "--scale",
-            "0.1",
-            "-o",
-            "g.treering",
-        ],
-    );
+    synth(&place, "g.treering");
     learn(&place, "m", "0,1", &[]);
     let alone = works(&place, &["predict", "m", "g.treering", "--only", "3"]);
     assert!(

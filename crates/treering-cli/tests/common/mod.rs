@@ -107,3 +107,11 @@ pub fn copy(from: &Path, to: &Path) {
         fs::write(to.join(name), bytes).unwrap();
     }
 }
+
+/// Small made-up data in a file.
+pub fn synth(folder: &TempDir, file: &str) {
+    works(
+        folder,
+        &["data", "synth", "demo", "--scale", "0.1", "-o", file],
+    );
+}
