@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use common::bench::{computed, results, unmeasured};
-use common::{command, files, place, refused, synth, text};
+use common::{command, files, place, refused, synth, text, works};
 
 /// A preset on a toy with a learner that takes milliseconds.
 fn preset<'a>(names: &[&'a str], more: &[&'a str]) -> Vec<&'a str> {
@@ -76,6 +76,8 @@ fn tasks_are_recognised_without_training_and_studied() {
     let out = place.path().join("out");
     let arguments = preset(&["task-id", "pair-difference"], &[]);
     assert_eq!(computed(&place, &arguments), 24);
+    assert_eq!(results(&out.join("task-id")).len(), 24);
+    assert!(!out.join("runs").exists() || files(&out.join("runs")).is_empty());
     let table = read(&out, "tables/task-id.csv");
     assert_eq!(table.lines().count(), 1 + 24);
     let kinds = |files: Vec<String>| {
@@ -92,6 +94,8 @@ fn tasks_are_recognised_without_training_and_studied() {
     assert_eq!(kinds(names.collect()), expected);
     assert_eq!(computed(&place, &arguments), 0);
     assert_eq!(files(&out.join("studies")), studies);
+    let told = works(&place, &["report", "out"]);
+    assert!(told.contains("There is no run in this folder"), "{told}");
 }
 
 #[test]

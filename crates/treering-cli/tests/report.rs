@@ -90,9 +90,9 @@ fn a_folder_that_cannot_be_reported_on_is_named() {
     );
     let results = folder.path().join("results");
     fs::create_dir(&results).unwrap();
-    refused(&folder, &["report", "results"], &["no results.jsonl"]);
+    refused(&folder, &["report", "results"], &["no run and no study"]);
     fs::write(results.join("results.jsonl"), "").unwrap();
-    refused(&folder, &["report", "results"], &["no run in this file"]);
+    refused(&folder, &["report", "results"], &["no run and no study"]);
     fs::write(results.join("results.jsonl"), "\n{\"format\":1,\n").unwrap();
     refused(
         &folder,

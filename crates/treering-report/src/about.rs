@@ -42,7 +42,7 @@ pub(crate) struct Failure {
 
 impl About {
     pub(crate) fn new(bench: &Bench, rows: &[Row]) -> Self {
-        let data = data(rows);
+        let data = data(bench, rows);
         let versions = bench.lines.iter().filter_map(|line| line.measured.as_ref());
         let versions: BTreeSet<String> =
             versions.map(|measured| measured.version.clone()).collect();
@@ -55,18 +55,24 @@ impl About {
                 .collect(),
             command: bench.command.clone(),
             versions: versions.into_iter().collect(),
-            seeds: seeds(rows),
+            seeds: seeds(bench, rows),
             data,
             failures: failures(rows),
         }
     }
 }
 
-fn data(rows: &[Row]) -> Vec<Data> {
-    let distinct: BTreeSet<(&str, &str, bool)> = rows
+fn data(bench: &Bench, rows: &[Row]) -> Vec<Data> {
+    let mut distinct: BTreeSet<(&str, &str, bool)> = rows
         .iter()
         .map(|row| (row.data.as_str(), row.checksum.as_str(), row.synthetic))
         .collect();
+    // A study may be of data that has no run.
+    for study in &bench.studies {
+        if distinct.iter().all(|known| known.1 != study.checksum) {
+            distinct.insert((&study.data, &study.checksum, study.synthetic));
+        }
+    }
     let entry = |(name, checksum, synthetic): (&str, &str, bool)| Data {
         name: name.to_owned(),
         checksum: checksum.to_owned(),
@@ -76,6 +82,11 @@ fn data(rows: &[Row]) -> Vec<Data> {
 }
 
 fn summary(bench: &Bench, rows: &[Row], data: usize) -> String {
+    if rows.is_empty() {
+        let studies = several(bench.studies.len(), "study", "studies");
+        let sets = several(data, "data set", "data sets");
+        return format!("{studies} of the tasks of {sets}. There is no run in this folder.");
+    }
     let count = |of: fn(&Row) -> &str| rows.iter().map(of).collect::<BTreeSet<_>>().len();
     let runs: usize = rows.iter().map(Row::runs).sum();
     let failed: usize = rows.iter().map(|row| row.failed.len()).sum();
@@ -86,10 +97,10 @@ fn summary(bench: &Bench, rows: &[Row], data: usize) -> String {
         .count();
     let mut text = format!(
         "{} compared on {} under {}: {} on test nodes, {}.",
-        several(count(|row| &row.label), "learner"),
-        several(data, "data set"),
-        several(count(|row| &row.protocol), "protocol"),
-        several(runs, "run"),
+        several(count(|row| &row.label), "learner", "learners"),
+        several(data, "data set", "data sets"),
+        several(count(|row| &row.protocol), "protocol", "protocols"),
+        several(runs, "run", "runs"),
         match failed {
             0 => "none failed".to_owned(),
             failed => format!("{failed} failed"),
@@ -99,25 +110,21 @@ fn summary(bench: &Bench, rows: &[Row], data: usize) -> String {
         let were = if chosen == 1 { "was" } else { "were" };
         text.push_str(&format!(
             " Beside these, {} on validation nodes {were} used to choose parameters.",
-            several(chosen, "run")
+            several(chosen, "run", "runs")
         ));
     }
     text
 }
 
-fn several(count: usize, word: &str) -> String {
-    match count {
-        1 => format!("1 {word}"),
-        count => format!("{count} {word}s"),
-    }
+fn several(count: usize, one: &str, more: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { more })
 }
 
 /// `0 to 4`, or a list where some are missing.
-fn seeds(rows: &[Row]) -> String {
-    let all: BTreeSet<u64> = rows
-        .iter()
-        .flat_map(|row| row.seeds.iter().copied())
-        .collect();
+fn seeds(bench: &Bench, rows: &[Row]) -> String {
+    let of_runs = rows.iter().flat_map(|row| row.seeds.iter().copied());
+    let of_studies = bench.studies.iter().map(|study| study.seed);
+    let all: BTreeSet<u64> = of_runs.chain(of_studies).collect();
     match (all.first(), all.last()) {
         (Some(first), Some(last)) if last > first && last - first + 1 == all.len() as u64 => {
             format!("{first} to {last}")

@@ -10,6 +10,8 @@ use treering_eval::runs::{FORMAT, Line};
 
 use treering_eval::studies::{self as study, Study};
 
+const RESULTS: &str = "results.jsonl";
+
 /// What is in a bench folder.
 #[derive(Clone, Debug)]
 pub struct Bench {
@@ -27,14 +29,16 @@ pub enum ReadError {
     /// There is no such folder.
     #[error("{0}: there is no such folder; name the one that `treering bench --out` filled")]
     NoFolder(PathBuf),
-    /// It holds no results.
+    /// It holds neither runs nor studies.
     #[error(
-        "{0}: there is no results.jsonl in this folder; name the one that `treering bench --out` filled"
+        "{folder}: there is no run and no study in this folder; name the one that `treering bench --out` filled{inner}"
     )]
-    NoResults(PathBuf),
-    /// The results are an empty file.
-    #[error("{0}: there is no run in this file; call `treering bench` with this folder first")]
-    Empty(PathBuf),
+    Nothing {
+        /// The folder.
+        folder: PathBuf,
+        /// Folders in it that do hold runs, in words.
+        inner: String,
+    },
     /// A line that is no run.
     #[error(
         "{file}, line {line}: {reason}; call `treering bench` with this folder again: it makes the file anew from its runs"
@@ -65,26 +69,47 @@ pub enum ReadError {
     },
 }
 
-/// Reads `results.jsonl`, `studies/*.json` and `command.txt` of a bench folder. The last two may be absent.
+/// Reads `results.jsonl`, `studies/*.json` and `command.txt` of a bench folder.
 ///
 /// # Errors
-/// No such folder, no results in it, a line or a study that cannot be read.
+/// No such folder, neither runs nor studies in it, a line or a study that cannot be read.
 pub fn read(folder: &Path) -> Result<Bench, ReadError> {
     if !folder.is_dir() {
         return Err(ReadError::NoFolder(folder.to_owned()));
     }
+    let (lines, studies) = (read_lines(folder)?, read_studies(&folder.join("studies"))?);
+    if lines.is_empty() && studies.is_empty() {
+        return Err(ReadError::Nothing {
+            folder: folder.to_owned(),
+            inner: inner(folder),
+        });
+    }
     Ok(Bench {
-        lines: read_lines(folder)?,
-        studies: read_studies(&folder.join("studies"))?,
+        lines,
+        studies,
         command: optional(&folder.join("command.txt"))?
             .map(|text| text.trim().to_owned())
             .filter(|text| !text.is_empty()),
     })
 }
 
+/// Presets that are about something else than accuracy keep their runs in a folder of their own.
+fn inner(folder: &Path) -> String {
+    let with_runs = |name: &&str| folder.join(name).join(RESULTS).is_file();
+    let there: Vec<String> = ["task-id", "time"]
+        .into_iter()
+        .filter(with_runs)
+        .map(|name| folder.join(name).display().to_string())
+        .collect();
+    match there.is_empty() {
+        true => String::new(),
+        false => format!(", here {}", there.join(" or ")),
+    }
+}
+
 fn read_lines(folder: &Path) -> Result<Vec<Line>, ReadError> {
-    let file = folder.join("results.jsonl");
-    let text = optional(&file)?.ok_or_else(|| ReadError::NoResults(folder.to_owned()))?;
+    let file = folder.join(RESULTS);
+    let text = optional(&file)?.unwrap_or_default();
     let mut lines = Vec::new();
     for (at, line) in text.lines().enumerate() {
         if line.trim().is_empty() {
@@ -96,10 +121,7 @@ fn read_lines(folder: &Path) -> Result<Vec<Line>, ReadError> {
             reason,
         })?);
     }
-    match lines.is_empty() {
-        true => Err(ReadError::Empty(file)),
-        false => Ok(lines),
-    }
+    Ok(lines)
 }
 
 fn parse_line(text: &str) -> Result<Line, String> {

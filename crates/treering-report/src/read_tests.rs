@@ -55,10 +55,28 @@ fn lines_of_an_older_program_are_read() {
 #[test]
 fn what_is_not_there_is_named() {
     let empty = TempDir::new().unwrap();
-    assert!(refusal(&empty).contains("no results.jsonl"));
+    assert!(refusal(&empty).contains("no run and no study"));
     let missing = read(&empty.path().join("x")).unwrap_err().to_string();
     assert!(missing.contains("no such folder") && missing.contains("treering bench --out"));
-    assert!(refusal(&folder("\n \n")).contains("there is no run in this file"));
+    let blank = folder("\n \n");
+    assert!(refusal(&blank).contains("no run and no study"));
+    let inner = blank.path().join("time");
+    fs::create_dir(&inner).unwrap();
+    fs::write(inner.join("results.jsonl"), run().to_string()).unwrap();
+    assert!(refusal(&blank).ends_with(&format!("here {}", inner.display())));
+}
+
+#[test]
+fn studies_without_runs_are_enough() {
+    let place = TempDir::new().unwrap();
+    study(&place, &distances());
+    let bench = read(place.path()).unwrap();
+    assert_eq!((bench.lines.len(), bench.studies.len()), (0, 1));
+    let page = crate::page(&bench, &[]).unwrap();
+    assert!(page.contains("1 study of the tasks of 1 data set. There is no run in this folder."));
+    assert!(page.contains("<dt>cora</dt>") && page.contains("aria-labelledby=\"table-h\" hidden"));
+    let text = crate::terminal(&bench, &[], false);
+    assert!(text.contains("1 study"), "{text}");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use treering_learn::registry;
 
 use super::choices::Choices;
 use super::contenders::{Contender, Wanted, contenders, with_changes};
-use super::presets::{self, Part, Preset};
+use super::presets::{self, Part, Place, Preset};
 use super::series::{Entrant, or_default, pairs};
 use super::table::word;
 use super::tables::{Metric, Plan, PlannedLine};
@@ -21,12 +21,11 @@ pub(super) struct Agenda {
     pub(super) studies: Vec<Kind>,
     /// What its user should know before the work begins.
     pub(super) notes: Vec<String>,
-    /// One training at a time with all threads, in a folder of its own.
-    pub(super) alone: bool,
+    pub(super) place: Place,
 }
 
 impl Agenda {
-    /// What flags or presets ask for, checked; what has to run alone comes apart and last.
+    /// What flags or presets ask for, checked; one for every place, what has to run alone last.
     pub(super) fn all(choices: &Choices) -> Result<Vec<Agenda>, Failure> {
         if choices.preset.is_empty() {
             return Ok(vec![Agenda::product(choices)?]);
@@ -55,9 +54,10 @@ impl Agenda {
         });
         let (contenders, notes) = with_changes(choices, &wanted.collect::<Vec<_>>())?;
         let mut rows = rows.into_iter().zip(contenders).peekable();
-        let mut agendas = [Agenda::default(), Agenda::default()];
-        agendas[0].notes = notes;
-        agendas[1].alone = true;
+        let mut agendas = Place::ALL.map(|place| Agenda {
+            place,
+            ..Agenda::default()
+        });
         for preset in chosen {
             let mut of_preset = Vec::new();
             while let Some(((_, part), contender)) =
@@ -65,10 +65,17 @@ impl Agenda {
             {
                 of_preset.push((part, contender));
             }
-            agendas[usize::from(preset.alone)].add(preset, of_preset);
+            let own = agendas.iter_mut().find(|one| one.place == preset.place);
+            if let Some(agenda) = own {
+                agenda.add(preset, of_preset);
+            }
         }
         let work = |agenda: &Agenda| !agenda.entrants.is_empty() || !agenda.studies.is_empty();
-        Ok(agendas.into_iter().filter(work).collect())
+        let mut agendas: Vec<Agenda> = agendas.into_iter().filter(work).collect();
+        if let Some(first) = agendas.first_mut() {
+            first.notes = notes;
+        }
+        Ok(agendas)
     }
 
     /// Every choice with every other, protocols of one learner side by side.

@@ -96,9 +96,9 @@ pub(crate) fn run(args: Bench, global: &Global, output: &Output) -> Result<(), F
         .for_each(|note| tell!("note: {note}"));
     let (mut rows, mut remarks) = (Vec::new(), Vec::new());
     for work in &works {
-        let own = match work.agenda.alone {
-            true => Some(Folder::open(&work.place)?),
-            false => None,
+        let own = match work.agenda.place.folder() {
+            Some(_) => Some(Folder::open(&work.place)?),
+            None => None,
         };
         let done = work.run(&choices, own.as_ref().unwrap_or(&folder), &folder, &global)?;
         rows.extend(done);

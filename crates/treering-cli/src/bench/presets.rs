@@ -16,13 +16,37 @@ pub(super) struct Preset {
     /// What it shows, for lists and captions.
     pub(super) about: &'static str,
     pub(super) metrics: &'static [Metric],
-    /// Its runs are made one at a time, with all threads, because it is about time.
-    pub(super) alone: bool,
+    pub(super) place: Place,
     /// Parameters are chosen on validation nodes first.
     pub(super) grid: bool,
     /// What it finds out about tasks beside its runs.
     pub(super) studies: &'static [Kind],
     parts: fn() -> Vec<Part>,
+}
+
+/// Where the runs of a preset stand. Runs whose figures mean something else than those of others get a folder of their own, with a page of their own.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) enum Place {
+    /// With all others.
+    #[default]
+    Among,
+    /// Nothing is trained, so accuracy and cost say nothing.
+    Untrained,
+    /// One at a time, with all threads, because they are about time.
+    Alone,
+}
+
+impl Place {
+    pub(super) const ALL: [Place; 3] = [Place::Among, Place::Untrained, Place::Alone];
+
+    /// The folder in the bench's.
+    pub(super) fn folder(self) -> Option<&'static str> {
+        match self {
+            Place::Among => None,
+            Place::Untrained => Some("task-id"),
+            Place::Alone => Some("time"),
+        }
+    }
 }
 
 /// One row of a preset's table.
@@ -45,7 +69,7 @@ const NOTHING: Preset = Preset {
     name: "",
     about: "",
     metrics: &[],
-    alone: false,
+    place: Place::Among,
     grid: false,
     studies: &[],
     parts: Vec::new,
@@ -85,6 +109,7 @@ pub(super) static PRESETS: &[Preset] = &[
         name: "task-id",
         about: "Tasks recognised by feature means and by smoothing of s steps, all test nodes of a task together and node by node. Nothing is trained here: accuracy plays no part",
         metrics: &[Metric::TaskId],
+        place: Place::Untrained,
         studies: &[Kind::ProfileDistances],
         parts: task_id,
         ..NOTHING
@@ -107,7 +132,7 @@ pub(super) static PRESETS: &[Preset] = &[
         name: "time",
         about: "Seconds by the clock for all tasks, one training at a time with all threads, seed 0: learning, and answering at every stage",
         metrics: &[Metric::LearnSeconds, Metric::PredictSeconds],
-        alone: true,
+        place: Place::Alone,
         parts: time,
         ..NOTHING
     },

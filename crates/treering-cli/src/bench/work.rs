@@ -11,6 +11,7 @@ use super::budget::Budget;
 use super::choices::Choices;
 use super::meter::Meter;
 use super::pool::Pool;
+use super::presets::Place;
 use super::search::{self, Choice};
 use super::series::Comparison;
 use super::sets::DataSet;
@@ -42,9 +43,13 @@ impl Work {
         out: &Path,
         global: &Global,
     ) -> Result<Self, Failure> {
-        let (seeds, place) = match agenda.alone {
-            true => (1, out.join("time")),
-            false => (choices.seeds.unwrap_or(5), out.to_owned()),
+        let place = match agenda.place.folder() {
+            Some(folder) => out.join(folder),
+            None => out.to_owned(),
+        };
+        let seeds = match agenda.place {
+            Place::Alone => 1,
+            _ => choices.seeds.unwrap_or(5),
         };
         Folder::check(&place)?;
         let comparison = Comparison::new(choices, seeds, &agenda.entrants, global)?;
@@ -94,9 +99,9 @@ impl Work {
             Some(threads) => usize::from(threads),
             None => std::thread::available_parallelism().map_or(1, usize::from),
         };
-        let jobs = match self.agenda.alone {
-            true => 1,
-            false => choices.jobs.map_or(threads, usize::from),
+        let jobs = match self.agenda.place {
+            Place::Alone => 1,
+            _ => choices.jobs.map_or(threads, usize::from),
         };
         let labels = comparison.sets.iter();
         let labels = labels.map(|set| (set.id.clone(), set.label.clone()));
