@@ -32,6 +32,11 @@ pub struct Cell {
 /// One node's answer, class and group.
 type Judged<'a> = (&'a Answer, usize, u32);
 
+/// Whether task and class are those of the truth.
+pub(crate) fn is_right(answer: &Answer, truth: (usize, usize)) -> bool {
+    (answer.task as usize, answer.class()) == truth
+}
+
 /// The cells of a question, one for each of its tasks.
 ///
 /// # Arguments
@@ -68,12 +73,7 @@ fn cell(judged: &[Judged<'_>], stage: usize, task: usize, of_task: usize) -> Cel
         }
     }
     let wrong: usize = mistaken.iter().map(|(_, count)| count).sum();
-    let right = |&(answer, class, _): &Judged<'_>| {
-        (
-            class,
-            answer.task as usize == task && answer.class() == class,
-        )
-    };
+    let right = |&(answer, class, _): &Judged<'_>| (class, is_right(answer, (task, class)));
     let right: Vec<(usize, bool)> = judged.iter().map(right).collect();
     let plain = right.iter().filter(|(_, right)| *right).count() as f64 / right.len().max(1) as f64;
     Cell {

@@ -1,12 +1,14 @@
 //! What learners are judged by. The evaluator owns the labels of test nodes; a learner sees a task's graph and its train labels, and later
 //! a query.
 
+mod calibration;
 mod cell;
 mod classes;
 mod matrix;
 mod measure;
 mod open;
 mod protocol;
+mod rejection;
 mod run;
 pub mod runs;
 pub mod studies;
@@ -19,4 +21,5 @@ pub use open::{Open, auroc};
 pub use protocol::{
     Asked, Exam, GroupSize, Listed, NoSuchProtocol, Protocol, inductive_tasks_of, tasks_of,
 };
+pub use rejection::Rejection;
 pub use run::{Evaluation, Outcome, evaluate, examine};

@@ -3,10 +3,13 @@
 use serde::{Deserialize, Serialize};
 use treering_learn::Answer;
 
+use crate::Rejection;
+use crate::cell::is_right;
 use crate::matrix::mean;
+use crate::protocol::Question;
 
-/// What the protocol `open` adds to a result. In percent: 100 where every known group is more familiar than every unknown one, 50 where familiarity
-/// says nothing.
+/// What the protocols `open` and `open:M` add to a result. AUROC is in percent: 100 where every known group is more familiar than every unknown one, 50 where
+/// familiarity says nothing.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Open {
     /// The mean over the stages that have one.
@@ -14,33 +17,66 @@ pub struct Open {
     /// The AUROC of every stage; none where all tasks are known, where the stage was not asked about, or where the learner says nothing about
     /// familiarity.
     pub stages: Vec<Option<f64>>,
+    /// What rejecting at some rates gives; empty unless the learner's [familiarity is calibrated](treering_learn::Learner::familiarity_is_calibrated).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rejections: Vec<Rejection>,
 }
 
-/// How familiar one group was.
+/// How familiar one group was, and how many of its nodes were answered rightly.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Familiar {
     pub(crate) stage: usize,
     pub(crate) known: bool,
+    /// The mean over the group's nodes; none where an answer has none.
     pub(crate) score: Option<f64>,
+    pub(crate) nodes: usize,
+    pub(crate) right: usize,
 }
 
 impl Familiar {
-    /// The mean over a group's nodes. None for a group without a node, or where an answer has none.
-    pub(crate) fn of(answers: &[Answer], stage: usize, known: bool) -> Option<Self> {
-        let scores: Option<Vec<f64>> = answers.iter().map(|answer| answer.familiarity).collect();
-        (!answers.is_empty()).then(|| Familiar {
-            stage,
-            known,
-            score: scores.and_then(|scores| mean(&scores)),
-        })
+    /// One for every group of a question that has a node.
+    pub(crate) fn groups(question: &Question, answers: &[Answer], stage: usize) -> Vec<Self> {
+        let (numbers, count) = question.query.group_numbers();
+        let mut scores: Vec<Vec<Option<f64>>> = vec![Vec::new(); count];
+        let mut right = vec![0; count];
+        for ((answer, &truth), group) in answers.iter().zip(&question.truth).zip(numbers) {
+            scores[group as usize].push(answer.familiarity);
+            right[group as usize] += usize::from(is_right(answer, truth));
+        }
+        let groups = scores.iter().zip(right);
+        groups
+            .filter(|(scores, _)| !scores.is_empty())
+            .map(|(scores, right)| Familiar {
+                stage,
+                known: question.tasks.start <= stage,
+                score: score(scores),
+                nodes: scores.len(),
+                right,
+            })
+            .collect()
+    }
+}
+
+/// The mean. What all nodes have in common stays as it is, because a rounded sum might fall below the rate that it lies on.
+fn score(scores: &[Option<f64>]) -> Option<f64> {
+    let scores: Vec<f64> = scores.iter().copied().collect::<Option<_>>()?;
+    let first = *scores.first()?;
+    match scores.iter().all(|&score| score == first) {
+        true => Some(first),
+        false => mean(&scores),
     }
 }
 
 impl Open {
-    pub(crate) fn new(groups: &[Familiar], stages: usize) -> Self {
+    /// # Arguments
+    /// * `calibrated`: whether familiarity is a share that groups can be rejected by.
+    pub(crate) fn new(groups: &[Familiar], stages: usize, calibrated: bool) -> Self {
         let stages: Vec<Option<f64>> = (0..stages).map(|stage| at_stage(groups, stage)).collect();
+        let told = |group: &&Familiar| calibrated && stages[group.stage].is_some();
+        let told: Vec<&Familiar> = groups.iter().filter(told).collect();
         Open {
             auroc: mean_of(&stages),
+            rejections: Rejection::all(&told),
             stages,
         }
     }
@@ -48,7 +84,9 @@ impl Open {
     /// Whether the figures can be what a stream of so many tasks gave.
     pub(crate) fn is_sound(&self, tasks: usize) -> bool {
         let percent = |value: &f64| (0.0..=100.0).contains(value);
-        self.stages.len() == tasks && self.stages.iter().flatten().all(percent)
+        self.stages.len() == tasks
+            && self.stages.iter().flatten().all(percent)
+            && self.rejections.iter().all(Rejection::is_sound)
     }
 
     pub(crate) fn mean(&self) -> Option<f64> {
@@ -145,6 +183,8 @@ mod tests {
             stage,
             known,
             score: Some(score),
+            nodes: 1,
+            right: 1,
         };
         let groups = [
             group(0, true, 0.9),
@@ -155,10 +195,27 @@ mod tests {
             group(1, false, 0.5),
             group(2, true, 0.1),
         ];
-        let open = Open::new(&groups, 3);
+        let open = Open::new(&groups, 3, false);
         assert_eq!(open.stages, [Some(75.0), Some(50.0), None]);
         assert_eq!(open.auroc, Some(62.5));
         assert!(open.is_sound(3) && !open.is_sound(2));
-        assert_eq!(Open::new(&groups[6..], 3).auroc, None);
+        assert_eq!(open.rejections, []);
+        let rejected = Open::new(&groups, 3, true).rejections;
+        // Of the last stage, which knows all, nothing is counted.
+        assert!(rejected.iter().all(|at| (at.known, at.unknown) == (3, 3)));
+        assert_eq!(rejected.len(), 5);
+        let last = Open::new(&groups[6..], 3, true);
+        assert_eq!((last.auroc, last.rejections), (None, Vec::new()));
+    }
+
+    #[test]
+    fn a_score_that_all_nodes_share_is_not_rounded() {
+        for share in [0.01, 0.02, 0.05, 0.1, 0.2] {
+            for nodes in 1..200 {
+                assert_eq!(score(&vec![Some(share); nodes]), Some(share));
+            }
+        }
+        assert_eq!(score(&[Some(0.25), Some(0.75)]), Some(0.5));
+        assert_eq!(score(&[Some(0.25), None]), None);
     }
 }

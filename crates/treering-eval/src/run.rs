@@ -3,14 +3,15 @@
 use serde::Serialize;
 use treering_data::{Progress, Stream};
 use treering_graph::Graph;
-use treering_learn::{LearnError, Learner, Shown, Stages};
+use treering_learn::{Answer, LearnError, Learner, Shown, Stages};
 
-use crate::cell::{Cell, judge};
+use crate::calibration::Confidences;
+use crate::cell::{Cell, is_right, judge};
 use crate::classes::ClassCounts;
 use crate::matrix::Matrix;
 use crate::measure::{Costs, Spent, Watch};
 use crate::open::{Familiar, Open};
-use crate::protocol::{Exam, Protocol, Questions, inductive_tasks_of, tasks_of};
+use crate::protocol::{Exam, Protocol, Question, Questions, inductive_tasks_of, tasks_of};
 
 /// What a learner achieved on a stream under one protocol.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -21,9 +22,13 @@ pub struct Outcome {
     pub matrix: Matrix,
     /// Every task at every stage.
     pub cells: Vec<Cell>,
-    /// How well it told known tasks from unknown ones; only under the protocol `open`.
+    /// How well it told known tasks from unknown ones; only under the protocols `open` and `open:M`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub open: Option<Open>,
+    /// The expected calibration error after the last task, in percent: how far confidence and the share of right answers are apart, in bins of a fifteenth, on
+    /// average over the nodes. None where an answer has no [confidence](treering_learn::Answer::confidence).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub calibration_error: Option<f64>,
 }
 
 impl Outcome {
@@ -74,6 +79,7 @@ pub fn evaluate<E: Copy + Into<Exam>>(
     let mut examination = Examination::new(graph, stream, exams);
     let tasks = match examination.is_inductive() {
         true => inductive_tasks_of(graph, stream)?,
+        false if learner.calibrates() => tasks_of(graph, stream, Shown::TrainAndValidation)?,
         false => tasks_of(graph, stream, Shown::Train)?,
     };
     let (mut costs, watch) = (Costs::default(), Watch::new(progress));
@@ -128,6 +134,10 @@ struct Sheet {
     exam: Exam,
     cells: Vec<Cell>,
     familiar: Vec<Familiar>,
+    /// Whether familiarity is a share that groups can be rejected by.
+    calibrated: bool,
+    /// Of the last stage alone.
+    confidences: Confidences,
 }
 
 impl<'a> Examination<'a> {
@@ -137,6 +147,8 @@ impl<'a> Examination<'a> {
             exam,
             cells: Vec::new(),
             familiar: Vec::new(),
+            calibrated: false,
+            confidences: Confidences::default(),
         };
         Examination {
             stream,
@@ -163,16 +175,8 @@ impl<'a> Examination<'a> {
             let learner = learner.host().filter(|_| exam.host).unwrap_or(learner);
             for question in self.questions.at(stage, &exam) {
                 let answers = self.predict.on(|| learner.predict(&question.query))?;
-                let known = question.tasks.start <= stage;
-                if exam.protocol == Protocol::Open {
-                    sheet.familiar.extend(Familiar::of(&answers, stage, known));
-                }
-                if known {
-                    let of_task = |task: usize| self.stream.tasks[task].classes.len();
-                    sheet
-                        .cells
-                        .extend(judge(&question, &answers, stage, of_task));
-                }
+                sheet.calibrated = learner.familiarity_is_calibrated();
+                sheet.take(&question, &answers, stage, self.stream);
             }
         }
         Ok(())
@@ -186,6 +190,25 @@ impl<'a> Examination<'a> {
 }
 
 impl Sheet {
+    /// Judges the answers to a question.
+    fn take(&mut self, question: &Question, answers: &[Answer], stage: usize, stream: &Stream) {
+        if self.exam.protocol.is_open() {
+            let groups = Familiar::groups(question, answers, stage);
+            self.familiar.extend(groups);
+        }
+        if question.tasks.start > stage {
+            return;
+        }
+        let of_task = |task: usize| stream.tasks[task].classes.len();
+        let cells = judge(question, answers, stage, of_task);
+        self.cells.extend(cells);
+        if stage + 1 == stream.tasks.len() {
+            for (answer, &truth) in answers.iter().zip(&question.truth) {
+                self.confidences.count(answer, is_right(answer, truth));
+            }
+        }
+    }
+
     fn outcome(self, stages: usize) -> Outcome {
         let mut rows: Vec<Vec<f64>> = vec![Vec::new(); stages];
         for cell in &self.cells {
@@ -196,7 +219,10 @@ impl Sheet {
             protocol,
             matrix: Matrix::new(rows),
             cells: self.cells,
-            open: (protocol == Protocol::Open).then(|| Open::new(&self.familiar, stages)),
+            open: protocol
+                .is_open()
+                .then(|| Open::new(&self.familiar, stages, self.calibrated)),
+            calibration_error: self.confidences.error(),
         }
     }
 }

@@ -240,7 +240,7 @@ fn the_figures_are_those_worked_out_by_hand() {
                 (&together, 250.0 / 3.0, 0.0, 100.0)
             }
             // Groups of 5 are all four nodes.
-            Protocol::Groups(_) => (&together, 250.0 / 3.0, 0.0, 100.0),
+            Protocol::Groups(_) | Protocol::OpenGroups(_) => (&together, 250.0 / 3.0, 0.0, 100.0),
             _ => (&alone, 75.0, -12.5, 100.0 * 10.0 / 12.0),
         };
         let matrix = &outcome.matrix;
@@ -248,7 +248,7 @@ fn the_figures_are_those_worked_out_by_hand() {
         assert_eq!(matrix.average_accuracy(), Some(aa), "{}", listed.name);
         assert_eq!(matrix.average_forgetting(), Some(af), "{}", listed.name);
         assert_eq!(outcome.task_accuracy(), Some(task_id), "{}", listed.name);
-        let open = listed.protocol == Protocol::Open;
+        let open = listed.protocol.is_open();
         assert_eq!(outcome.open.is_some(), open, "{}", listed.name);
         let (_, validation) = run(listed.protocol, Asked::Validation);
         assert_eq!(validation.matrix.average_accuracy(), Some(100.0));

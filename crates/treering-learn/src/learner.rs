@@ -47,6 +47,17 @@ pub trait Learner {
         false
     }
 
+    /// Whether [familiarity](Answer::familiarity) is a share: that of queries of known tasks, of this group size, that are less familiar. Rejecting what
+    /// lies below a rate then raises false alarms at that rate.
+    fn familiarity_is_calibrated(&self) -> bool {
+        false
+    }
+
+    /// Whether it asks for validation labels, to calibrate. Protocols that show whole tasks at training then grant them.
+    fn calibrates(&self) -> bool {
+        false
+    }
+
     /// The parameters that decide what it lays down with the first task and never changes; none where there is no such thing. Learners that agree in
     /// them, and learn the same first task, have the same [foundation](Learner::foundation).
     fn foundation_parameters(&self) -> Option<Value> {

@@ -267,8 +267,11 @@ pub struct Answer {
     pub margin: f64,
     /// How much the query is like something learned; higher is more. Prototype routers say minus the distance of the group to the nearest prototype,
     /// and only for [`Groups::All`]: for smaller groups every feature column would have to be smoothed. Other learners say the largest probability
-    /// over all classes seen. None where the query names the tasks, for then nothing was recognised.
+    /// over all classes seen. A learner may say a calibrated share instead ([`Learner::familiarity_is_calibrated`](crate::Learner::familiarity_is_calibrated)).
+    /// None where the query names the tasks, for then nothing was recognised.
     pub familiarity: Option<f64>,
+    /// The probability of every task seen, for the node's group; empty where the learner's router has none.
+    pub posterior: Vec<f32>,
     /// The probability of each of that task's classes.
     pub probabilities: Vec<f32>,
 }
@@ -281,5 +284,25 @@ impl Answer {
             .iter()
             .position(|&p| p == best)
             .unwrap_or(0)
+    }
+
+    /// The probability that task and class are both right: that of the task, times that of the class within it. None where the router has no
+    /// probabilities.
+    ///
+    /// # Example
+    /// ```
+    /// let answer = treering_learn::Answer {
+    ///     task: 1,
+    ///     margin: 0.5,
+    ///     familiarity: None,
+    ///     posterior: vec![0.25, 0.75],
+    ///     probabilities: vec![0.5, 0.5],
+    /// };
+    /// assert_eq!(answer.confidence(), Some(0.375));
+    /// ```
+    pub fn confidence(&self) -> Option<f64> {
+        let task = *self.posterior.get(self.task as usize)?;
+        let class = *self.probabilities.get(self.class())?;
+        Some(f64::from(task) * f64::from(class))
     }
 }

@@ -31,11 +31,13 @@ pub enum Protocol {
     Inductive,
     /// As `paper`, but groups of tasks come too that are not learned yet.
     Open,
+    /// The same with random groups of some test nodes, of which nothing is patched. Made by [`Protocol::open_groups`].
+    OpenGroups(GroupSize),
     /// As `paper` without patching, and the true task of every node is given.
     Oracle,
 }
 
-/// How many nodes a group has: 2 or more, for groups of one are the protocol `single`.
+/// How many nodes a group has: 1 or more. [`Protocol::Groups`] has 2 or more, for groups of one are the protocol `single`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct GroupSize(u32);
 
@@ -49,7 +51,7 @@ impl GroupSize {
 /// A protocol as it is listed for people.
 #[derive(Clone, Copy, Debug)]
 pub struct Listed {
-    /// The protocol; [`Protocol::Groups`] stands there with one of its sizes.
+    /// The protocol; one with groups stands there with one of their sizes.
     pub protocol: Protocol,
     /// Its text form.
     pub name: &'static str,
@@ -59,7 +61,7 @@ pub struct Listed {
 
 /// Every protocol.
 #[rustfmt::skip]
-static ALL: [Listed; 8] = [
+static ALL: [Listed; 9] = [
     Listed { protocol: Protocol::Paper, name: "paper", summary: "a task's test nodes come together, and nobody says which task it is" },
     Listed { protocol: Protocol::Single, name: "single", summary: "every test node comes alone" },
     Listed { protocol: Protocol::Groups(GroupSize(5)), name: "groups:5", summary: "a task's test nodes come in random groups of 5, or of any number from 1 on" },
@@ -67,11 +69,15 @@ static ALL: [Listed; 8] = [
     Listed { protocol: Protocol::Connected, name: "connected", summary: "as mixed, with the edges between the tasks seen" },
     Listed { protocol: Protocol::Inductive, name: "inductive", summary: "training shows train nodes only; then every test node comes alone" },
     Listed { protocol: Protocol::Open, name: "open", summary: "as paper, and groups of tasks come too that are not learned yet" },
+    Listed { protocol: Protocol::OpenGroups(GroupSize(5)), name: "open:5", summary: "as groups:5, or of any number from 1 on, and groups of tasks come too that are not learned yet" },
     Listed { protocol: Protocol::Oracle, name: "oracle", summary: "the task of every test node is given" },
 ];
 
 /// The start of the text form of [`Protocol::Groups`].
 const GROUPS: &str = "groups:";
+
+/// The start of the text form of [`Protocol::OpenGroups`].
+const OPEN_GROUPS: &str = "open:";
 
 impl Protocol {
     /// Random groups of so many nodes; none for 0, and `single` for 1.
@@ -90,6 +96,17 @@ impl Protocol {
         }
     }
 
+    /// Random groups of so many nodes, of tasks that are not learned yet too; none for 0.
+    ///
+    /// # Example
+    /// ```
+    /// use treering_eval::Protocol;
+    /// assert_eq!(Protocol::open_groups(1).map(|one| one.to_string()).as_deref(), Some("open:1"));
+    /// ```
+    pub fn open_groups(size: u32) -> Option<Protocol> {
+        (size > 0).then_some(Protocol::OpenGroups(GroupSize(size)))
+    }
+
     /// Every protocol once.
     pub fn all() -> &'static [Listed] {
         &ALL
@@ -105,8 +122,14 @@ impl Protocol {
             Protocol::Connected => &ALL[4],
             Protocol::Inductive => &ALL[5],
             Protocol::Open => &ALL[6],
-            Protocol::Oracle => &ALL[7],
+            Protocol::OpenGroups(_) => &ALL[7],
+            Protocol::Oracle => &ALL[8],
         }
+    }
+
+    /// Whether it asks about tasks that are not learned yet.
+    pub fn is_open(self) -> bool {
+        matches!(self, Protocol::Open | Protocol::OpenGroups(_))
     }
 
     /// Whether isolated query nodes are given a random neighbour.
@@ -119,6 +142,7 @@ impl fmt::Display for Protocol {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Protocol::Groups(size) => f.pad(&format!("{GROUPS}{}", size.0)),
+            Protocol::OpenGroups(size) => f.pad(&format!("{OPEN_GROUPS}{}", size.0)),
             other => f.pad(other.listed().name),
         }
     }
@@ -127,7 +151,7 @@ impl fmt::Display for Protocol {
 /// A text that names no protocol.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "it has to be one of paper, single, groups:M (a whole number M from 1 on), mixed, connected, inductive, open, oracle"
+    "it has to be one of paper, single, groups:M, mixed, connected, inductive, open, open:M, oracle; M is a whole number from 1 on"
 )]
 pub struct NoSuchProtocol;
 
@@ -135,19 +159,23 @@ impl FromStr for Protocol {
     type Err = NoSuchProtocol;
 
     fn from_str(text: &str) -> Result<Self, NoSuchProtocol> {
-        let found = match text.strip_prefix(GROUPS) {
-            // Only digits: one protocol shall not have two spellings beyond leading zeros.
-            Some(size) if size.bytes().all(|byte| byte.is_ascii_digit()) => {
-                size.parse().ok().and_then(Protocol::groups)
-            }
-            Some(_) => None,
-            None => ALL
-                .iter()
-                .find(|known| known.name == text)
-                .map(|known| known.protocol),
+        let by_name = || {
+            let known = ALL.iter().find(|known| known.name == text);
+            known.map(|known| known.protocol)
+        };
+        let found = match (text.strip_prefix(GROUPS), text.strip_prefix(OPEN_GROUPS)) {
+            (Some(size), _) => number(size).and_then(Protocol::groups),
+            (_, Some(size)) => number(size).and_then(Protocol::open_groups),
+            (None, None) => by_name(),
         };
         found.ok_or(NoSuchProtocol)
     }
+}
+
+/// Only digits: one protocol shall not have two spellings beyond leading zeros.
+fn number(text: &str) -> Option<u32> {
+    let digits = text.bytes().all(|byte| byte.is_ascii_digit());
+    text.parse().ok().filter(|_| digits)
 }
 
 impl Serialize for Protocol {

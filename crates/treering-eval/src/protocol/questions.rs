@@ -56,7 +56,7 @@ impl<'a> Questions<'a> {
     pub(crate) fn at(&mut self, stage: usize, exam: &Exam) -> Vec<Question> {
         let tasks = match exam.protocol {
             Protocol::Mixed | Protocol::Connected => return vec![self.united(stage, exam)],
-            Protocol::Open => self.stream.tasks.len(),
+            Protocol::Open | Protocol::OpenGroups(_) => self.stream.tasks.len(),
             _ => stage + 1,
         };
         (0..tasks).map(|task| self.one(stage, task, exam)).collect()
@@ -67,7 +67,9 @@ impl<'a> Questions<'a> {
         let places = asked(&self.stream.tasks[task], exam.asked);
         let groups = match exam.protocol {
             Protocol::Paper | Protocol::Open | Protocol::Oracle => Groups::All,
-            Protocol::Groups(size) => drawn(places.len(), size, exam.seed, task),
+            Protocol::Groups(size) | Protocol::OpenGroups(size) => {
+                drawn(places.len(), size, exam.seed, task)
+            }
             _ => Groups::Single,
         };
         let truth = places.iter().map(|&at| (task, self.classes[task][at]));
@@ -160,6 +162,9 @@ fn classes(graph: &Graph, task: &Task) -> Vec<usize> {
 
 /// Random groups. They depend on neither the stage nor the learner, so that all are asked about the same ones; the last may be smaller.
 fn drawn(nodes: usize, size: GroupSize, seed: u64, task: usize) -> Groups {
+    if size.get() == 1 {
+        return Groups::Single;
+    }
     let mut order: Vec<usize> = (0..nodes).collect();
     order.shuffle(&mut random(seed, Purpose::Grouping, task as u64));
     let mut numbers = vec![0; nodes];

@@ -21,6 +21,10 @@ fn one_size_of_groups_has_one_form() {
         ("groups:2", "groups:2"),
         ("groups:007", "groups:7"),
         ("groups:4294967295", "groups:4294967295"),
+        // Groups of one are a protocol of their own: `single` asks about known tasks alone.
+        ("open:1", "open:1"),
+        ("open:007", "open:7"),
+        ("open:4294967295", "open:4294967295"),
     ] {
         let protocol: Protocol = text.parse().unwrap();
         assert_eq!(protocol.to_string(), form, "{text}");
@@ -43,6 +47,14 @@ fn what_is_no_protocol_is_answered_with_all_names() {
         "groups:2.0",
         "groups:4294967296",
         "groups:M",
+        "open:",
+        "open:0",
+        "open:-1",
+        "open:+2",
+        "open:x",
+        "open:4294967296",
+        "open:M",
+        "opened",
         "single:2",
     ] {
         let error = text.parse::<Protocol>().unwrap_err().to_string();
@@ -54,4 +66,13 @@ fn what_is_no_protocol_is_answered_with_all_names() {
     let error = serde_json::from_str::<Protocol>("\"papers\"").unwrap_err();
     let told = "protocol is \"papers\"; it has to be one of paper";
     assert!(error.to_string().starts_with(told), "{error}");
+}
+
+#[test]
+fn only_open_protocols_ask_about_unknown_tasks() {
+    let open = Protocol::all().iter().filter(|one| one.protocol.is_open());
+    let names: Vec<&str> = open.map(|one| one.name).collect();
+    assert_eq!(names, ["open", "open:5"]);
+    assert_eq!(Protocol::open_groups(0), None);
+    assert_ne!(Protocol::open_groups(5), Protocol::groups(5));
 }

@@ -90,6 +90,7 @@ fn result() -> RunResult {
         },
         stored_floats_per_task: 7.5,
         open: None,
+        calibration_error: None,
     }
 }
 
@@ -137,7 +138,11 @@ fn a_record_that_contradicts_itself_is_not_believed() {
 fn only_open_has_an_auroc_and_it_is_that_of_its_stages() {
     let open = |auroc: Option<f64>, stages: &[Option<f64>]| {
         let stages = stages.to_vec();
-        Some(crate::Open { auroc, stages })
+        Some(crate::Open {
+            auroc,
+            stages,
+            rejections: Vec::new(),
+        })
     };
     let why = |protocol: Protocol, open: Option<crate::Open>| {
         let spec = RunSpec {
@@ -150,6 +155,9 @@ fn only_open_has_an_auroc_and_it_is_that_of_its_stages() {
     let sound = || open(Some(60.0), &[Some(60.0), None]);
     assert_eq!(why(Protocol::Paper, None), None);
     assert_eq!(why(Protocol::Open, sound()), None);
+    let groups = Protocol::open_groups(3).unwrap();
+    assert_eq!(why(groups, sound()), None);
+    assert!(why(groups, None).is_some());
     assert_eq!(why(Protocol::Open, open(None, &[None, None])), None);
     assert!(why(Protocol::Paper, sound()).is_some());
     assert!(why(Protocol::Open, None).is_some());
@@ -161,6 +169,64 @@ fn only_open_has_an_auroc_and_it_is_that_of_its_stages() {
     ] {
         assert!(why(Protocol::Open, wrong.clone()).is_some(), "{wrong:?}");
     }
+}
+
+#[test]
+fn rejections_and_calibration_errors_come_back_and_are_shares() {
+    let spec = RunSpec {
+        protocol: Protocol::Open,
+        ..example()
+    };
+    let rejection = crate::Rejection {
+        rate: 0.05,
+        false_alarms: 25.0,
+        detected: 50.0,
+        accepted_accuracy: None,
+        known: 4,
+        unknown: 2,
+    };
+    let open = crate::Open {
+        auroc: Some(60.0),
+        stages: vec![Some(60.0), None],
+        rejections: vec![rejection],
+    };
+    let good = RunResult {
+        open: Some(open),
+        calibration_error: Some(12.5),
+        ..result()
+    };
+    let text = serde_json::to_string(&good).unwrap();
+    assert_eq!(serde_json::from_str::<RunResult>(&text).unwrap(), good);
+    let why =
+        |result: &RunResult| Record::done(spec.clone(), result.clone(), measured()).contradiction();
+    assert_eq!(why(&good), None);
+    let line = Line::new(
+        Record::done(spec.clone(), good.clone(), measured()),
+        Vec::new(),
+    );
+    assert_eq!(
+        (line.open, line.calibration_error),
+        (good.open.clone(), Some(12.5))
+    );
+    let edits: [fn(&mut RunResult); 3] = [
+        |wrong| wrong.calibration_error = Some(100.5),
+        |wrong| wrong.open.as_mut().unwrap().rejections[0].known = 0,
+        |wrong| wrong.open.as_mut().unwrap().rejections[0].detected = 51.0,
+    ];
+    for edit in edits {
+        let mut wrong = good.clone();
+        edit(&mut wrong);
+        assert!(why(&wrong).is_some(), "{wrong:?}");
+    }
+}
+
+#[test]
+fn what_older_programs_wrote_about_open_is_read() {
+    let text = r#"{"auroc": 60.0, "stages": [60.0, null]}"#;
+    let open: crate::Open = serde_json::from_str(text).unwrap();
+    assert_eq!((open.auroc, open.rejections.len()), (Some(60.0), 0));
+    let written = serde_json::to_string(&open).unwrap();
+    assert_eq!(written, r#"{"auroc":60.0,"stages":[60.0,null]}"#);
 }
 
 #[test]

@@ -44,6 +44,8 @@ pub struct Line {
     pub stored_floats_per_task: Option<f64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub open: Option<Open>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calibration_error: Option<f64>,
     pub measured: Option<Measured>,
 }
 
@@ -93,6 +95,7 @@ impl Line {
             matrix: result.map(|result| result.matrix.clone()),
             learning_curve: result.map(|result| result.learning_curve.clone()),
             open: result.and_then(|result| result.open.clone()),
+            calibration_error: number(|result| result.calibration_error),
             measured: record.measured,
         }
     }

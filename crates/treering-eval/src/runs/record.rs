@@ -62,9 +62,12 @@ pub struct RunResult {
     pub stored: Stored,
     /// All of them by the number of tasks.
     pub stored_floats_per_task: f64,
-    /// How well known tasks were told from unknown ones; only under the protocol `open`.
+    /// How well known tasks were told from unknown ones; only under the protocols `open` and `open:M`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub open: Option<Open>,
+    /// How far confidence and the share of right answers are apart after the last task, in percent; none for a learner without confidences.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calibration_error: Option<f64>,
 }
 
 impl RunResult {
@@ -87,6 +90,7 @@ impl RunResult {
             stored,
             stored_floats_per_task: (stored.model + stored.memory) as f64 / tasks as f64,
             open: outcome.open.clone(),
+            calibration_error: outcome.calibration_error,
         }
     }
 }
@@ -119,7 +123,14 @@ impl RunResult {
         }
         let sound = |open: &Open| open.is_sound(self.matrix.len()) && same(open.mean(), open.auroc);
         let sound = self.open.as_ref().is_none_or(sound);
-        (!sound).then_some("its AUROC is not that of its stages")
+        if !sound {
+            return Some(
+                "its AUROC is not that of its stages, or its rejections are no shares of groups",
+            );
+        }
+        let percent = |error: f64| (0.0..=100.0).contains(&error);
+        let calibrated = self.calibration_error.is_none_or(percent);
+        (!calibrated).then_some("its calibration error is no percentage")
     }
 }
 
@@ -246,8 +257,7 @@ impl Record {
     pub fn contradiction(&self) -> Option<&'static str> {
         match (self.status, &self.result, &self.error, &self.measured) {
             (Status::Done, Some(result), None, Some(_)) => {
-                let open = self.spec.protocol == Protocol::Open;
-                match result.open.is_some() == open {
+                match result.open.is_some() == self.spec.protocol.is_open() {
                     true => result.contradiction(),
                     false => Some("it has an AUROC, or none, against its protocol"),
                 }

@@ -190,4 +190,12 @@ impl Learner for Recording {
     fn stored(&self) -> Stored {
         self.learner.stored()
     }
+
+    fn calibrates(&self) -> bool {
+        self.learner.calibrates()
+    }
+
+    fn familiarity_is_calibrated(&self) -> bool {
+        self.learner.familiarity_is_calibrated()
+    }
 }

@@ -1,4 +1,5 @@
 //! A stream of three tasks by hand, and a learner that writes down what it is shown.
+#![allow(dead_code)]
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -7,7 +8,7 @@ use treering_data::{Progress, SplitSource, Stream, StreamOptions};
 use treering_graph::{
     Dense, Direction, Features, Graph, Labels, NodeId, NodeNames, Origin, Parts, Role, build_arcs,
 };
-use treering_learn::{Answer, Groups, LearnError, Learner, Query, Stored, TrainingTask};
+use treering_learn::{Answer, Groups, Labelled, LearnError, Learner, Query, Stored, TrainingTask};
 
 /// Six classes of four nodes. Classes take turns: node 6 r + c is of class c.
 pub const NODES: usize = 24;
@@ -108,13 +109,25 @@ pub struct Lesson {
     pub edges: BTreeSet<(usize, usize)>,
     pub labelled: bool,
     pub train: Vec<(usize, usize)>,
+    /// Validation nodes with their classes, where they are granted.
+    pub validation: Option<Vec<(usize, usize)>>,
 }
 
 /// Answers with the class that a node looks like, in the task that most of its group look like; writes down what it is shown.
+///
+/// One that is calibrated asks for validation labels, takes half off familiarity so that rates fall among it, and gives the chosen task 3/4 where there are several.
 #[derive(Default)]
 pub struct Reader {
+    pub calibrated: bool,
     pub lessons: Vec<Lesson>,
     pub queries: RefCell<Vec<Seen>>,
+}
+
+fn labelled(graph: &Graph, of: &Labelled) -> Vec<(usize, usize)> {
+    let pairs = of.nodes.iter().zip(&of.classes);
+    pairs
+        .map(|(&node, &class)| (named(graph, node), class as usize))
+        .collect()
 }
 
 fn named(graph: &Graph, node: NodeId) -> usize {
@@ -165,6 +178,13 @@ impl Reader {
     }
 }
 
+fn posterior(task: usize, known: usize) -> Vec<f32> {
+    let others = 0.25 / known.saturating_sub(1).max(1) as f32;
+    let mut all = vec![others; known];
+    all[task] = if known > 1 { 0.75 } else { 1.0 };
+    all
+}
+
 impl Learner for Reader {
     fn name(&self) -> &str {
         "reader"
@@ -173,14 +193,12 @@ impl Learner for Reader {
     fn learn(&mut self, tasks: &[TrainingTask], _: &dyn Progress) -> Result<(), LearnError> {
         for task in tasks {
             let graph = task.graph();
-            let train = task.train().nodes.iter().zip(&task.train().classes);
             self.lessons.push(Lesson {
                 shown: shown(graph),
                 edges: edges(graph),
-                labelled: is_labelled(graph) || task.validation().is_some(),
-                train: train
-                    .map(|(&node, &class)| (named(graph, node), class as usize))
-                    .collect(),
+                labelled: is_labelled(graph) || (task.validation().is_some() && !self.calibrated),
+                train: labelled(graph, task.train()),
+                validation: task.validation().map(|known| labelled(graph, known)),
             });
         }
         Ok(())
@@ -208,7 +226,11 @@ impl Learner for Reader {
         let answer = |((task, look), row): ((usize, usize), [f32; 2])| Answer {
             task: task as u32,
             margin: 0.0,
-            familiarity: Some(f64::from(row[1])),
+            familiarity: Some(f64::from(row[1]) - if self.calibrated { 0.5 } else { 0.0 }),
+            posterior: match self.calibrated {
+                true => posterior(task, query.seen.unwrap()),
+                false => Vec::new(),
+            },
             probabilities: [[1.0, 0.0], [0.0, 1.0]][look % 2].to_vec(),
         };
         Ok(tasks.into_iter().zip(looks).zip(rows).map(answer).collect())
@@ -220,5 +242,13 @@ impl Learner for Reader {
 
     fn recognises(&self) -> bool {
         true
+    }
+
+    fn familiarity_is_calibrated(&self) -> bool {
+        self.calibrated
+    }
+
+    fn calibrates(&self) -> bool {
+        self.calibrated
     }
 }

@@ -103,6 +103,7 @@ impl Seen {
             task: task as u32,
             margin: f64::INFINITY,
             familiarity: None,
+            posterior: Vec::new(),
             probabilities,
         }
     }
@@ -138,6 +139,7 @@ impl Seen {
             task: chosen as u32,
             margin: f64::from(likeliest(chosen)) - f64::from(second),
             familiarity: Some(surest(row, best(chosen))),
+            posterior: Vec::new(),
             probabilities: probabilities[self.columns(chosen)].to_vec(),
         }
     }

@@ -95,6 +95,8 @@ pub(crate) fn routed(
         .map(|(answer, route)| Answer {
             margin: route.margin,
             familiarity: route.familiarity,
+            // The nearest prototype has no probability, whatever the host would say about tasks.
+            posterior: Vec::new(),
             ..answer
         })
         .collect())
@@ -149,5 +151,10 @@ impl Learner for PlusTp {
 
     fn host(&self) -> Option<&dyn Learner> {
         Some(&*self.host)
+    }
+
+    // Its familiarity is that of the prototypes, so the host's calibration does not hold for it; but the host learns as it does alone.
+    fn calibrates(&self) -> bool {
+        self.host.calibrates()
     }
 }

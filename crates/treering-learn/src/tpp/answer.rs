@@ -237,6 +237,7 @@ fn classify(
                 task: task as u32,
                 margin: route.margin,
                 familiarity: route.familiarity,
+                posterior: Vec::new(),
                 probabilities: row.to_vec(),
             });
         }
@@ -263,6 +264,7 @@ fn most_confident(rings: &[Ring], network: &Network<'_>) -> Vec<Answer> {
                     task: task as u32,
                     margin: 0.0,
                     familiarity: None,
+                    posterior: Vec::new(),
                     probabilities: row.to_vec(),
                 });
             }

@@ -125,6 +125,7 @@ impl TaskSpecific {
                     task: task as u32,
                     margin: f64::INFINITY,
                     familiarity: None,
+                    posterior: Vec::new(),
                     probabilities: row.to_vec(),
                 });
             }
