@@ -23,7 +23,7 @@ struct Content<'a> {
     style: &'static str,
     script: &'static str,
     about: About,
-    columns: &'static [&'static str],
+    columns: Vec<&'static str>,
     rows: Vec<Cells<'a>>,
     choices: [Vec<String>; 3],
     sections: Vec<Section>,
@@ -76,13 +76,17 @@ struct Cells<'a> {
     numbers: Vec<String>,
 }
 
-const COLUMNS: [&str; 10] = [
+/// A column that is there only where a row has something to say in it.
+const CALIBRATION: &str = "ECE %";
+
+const COLUMNS: [&str; 11] = [
     "runs",
     "AA %",
     "AF points",
     "task-ID %",
     "micro %",
     "macro-F1 %",
+    CALIBRATION,
     "numbers per task",
     "learn CPU s",
     "answer CPU s",
@@ -117,7 +121,7 @@ pub fn page(bench: &Bench, rows: &[Row]) -> Result<String, minijinja::Error> {
         style: STYLE,
         script: SCRIPT,
         about: About::new(bench, rows),
-        columns: &COLUMNS,
+        columns: columns(rows),
         rows: rows.iter().map(|row| cells(row, rows)).collect(),
         choices: choices(rows),
         sections,
@@ -155,6 +159,15 @@ fn choices(rows: &[Row]) -> [Vec<String>; 3] {
     ]
 }
 
+fn calibrated(rows: &[Row]) -> bool {
+    rows.iter().any(|row| row.calibration_error.is_some())
+}
+
+fn columns(rows: &[Row]) -> Vec<&'static str> {
+    let wanted = |name: &&str| *name != CALIBRATION || calibrated(rows);
+    COLUMNS.into_iter().filter(wanted).collect()
+}
+
 fn cells<'a>(row: &'a Row, rows: &[Row]) -> Cells<'a> {
     let spread = |value: Option<Spread>| value.map_or("-".to_owned(), |value| value.text(1));
     let mean = |value: Option<Spread>, unit: f64, decimals: usize| {
@@ -162,6 +175,13 @@ fn cells<'a>(row: &'a Row, rows: &[Row]) -> Cells<'a> {
             format!("{:.decimals$}", value.mean / unit)
         })
     };
+    let shares = [
+        row.aa,
+        row.af,
+        row.task_id_accuracy,
+        row.micro_accuracy,
+        row.macro_f1,
+    ];
     Cells {
         scene: marked(&scene_name(row, rows), row.synthetic),
         label: &row.label,
@@ -171,17 +191,17 @@ fn cells<'a>(row: &'a Row, rows: &[Row]) -> Cells<'a> {
             true => row.done.to_string(),
             false => format!("{}/{}", row.done, row.runs()),
         },
-        numbers: vec![
-            spread(row.aa),
-            spread(row.af),
-            spread(row.task_id_accuracy),
-            spread(row.micro_accuracy),
-            spread(row.macro_f1),
-            mean(row.stored_floats_per_task, 1.0, 0),
-            mean(row.learn_seconds, 1.0, 2),
-            mean(row.predict_seconds, 1.0, 2),
-            mean(row.peak_memory_bytes, 1e6, 1),
-        ],
+        numbers: shares
+            .map(spread)
+            .into_iter()
+            .chain(calibrated(rows).then(|| spread(row.calibration_error)))
+            .chain([
+                mean(row.stored_floats_per_task, 1.0, 0),
+                mean(row.learn_seconds, 1.0, 2),
+                mean(row.predict_seconds, 1.0, 2),
+                mean(row.peak_memory_bytes, 1e6, 1),
+            ])
+            .collect(),
     }
 }
 

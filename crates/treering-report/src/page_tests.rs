@@ -122,3 +122,16 @@ fn long(mut run: Value, tasks: usize, seed: u64) -> Value {
     run["tasks"] = tasks.into();
     run
 }
+
+#[test]
+fn the_calibration_error_has_a_column_where_a_row_has_one() {
+    let plain = done("cora", "ewc", "paper", 0, [90.0; 3]);
+    let mut sure = done("cora", "mas", "paper", 0, [90.0; 3]);
+    sure["calibration_error"] = json!(4.5);
+    assert!(!made(&bench([plain.clone()])).contains("ECE"));
+    let page = made(&bench([plain, sure]));
+    assert!(page.contains("ECE %</button>"));
+    // After macro-F1, and before the stored numbers.
+    assert!(page.contains("<td>70.0<td>4.5<td>60"), "{page}");
+    assert!(page.contains("<td>70.0<td>-<td>60"), "{page}");
+}

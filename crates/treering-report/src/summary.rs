@@ -68,6 +68,8 @@ pub struct Row {
     pub micro_accuracy: Option<Spread>,
     /// Mean of F1 over classes, in percent.
     pub macro_f1: Option<Spread>,
+    /// How far confidence and the share of right answers are apart, in percent.
+    pub calibration_error: Option<Spread>,
     /// Numbers kept in the end, by the number of tasks.
     pub stored_floats_per_task: Option<Spread>,
     /// Processor seconds of learning.
@@ -215,6 +217,7 @@ fn row(lines: &[&Line], split_seed: Option<u64>) -> Row {
         task_id_accuracy: over(|line| line.task_id_accuracy),
         micro_accuracy: over(|line| line.micro_accuracy),
         macro_f1: over(|line| line.macro_f1),
+        calibration_error: over(|line| line.calibration_error),
         stored_floats_per_task: over(|line| line.stored_floats_per_task),
         learn_seconds: over(|line| measured(line, |m| m.cpu_seconds.learn)),
         predict_seconds: over(|line| measured(line, |m| m.cpu_seconds.predict)),

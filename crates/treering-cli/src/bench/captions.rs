@@ -54,6 +54,10 @@ fn knows(protocol: Protocol) -> String {
             "{protocol}, a task's test nodes come in random groups of {}",
             size.get()
         ),
+        Protocol::OpenGroups(size) => format!(
+            "{protocol}, a task's test nodes come in random groups of {}, and groups of tasks come too that are not learned yet",
+            size.get()
+        ),
         other => format!("{other}, {}", other.listed().summary),
     }
 }

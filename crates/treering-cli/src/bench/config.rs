@@ -311,6 +311,9 @@ mod tests {
         let groups = read("protocol = ['groups:1', 'groups:20']");
         assert_eq!(groups[0], Protocol::Single);
         assert_eq!(Some(groups[1]), Protocol::groups(20));
+        let open = read("protocol = ['open', 'open:1']");
+        assert_eq!(open[0], Protocol::Open);
+        assert_eq!(Some(open[1]), Protocol::open_groups(1));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Protocols as values of a flag: more than a fixed list of words, because one of them has a number, and listed in help all the same.
+//! Protocols as values of a flag: more than a fixed list of words, because some of them have a number, and listed in help all the same.
 
 use std::ffi::OsStr;
 

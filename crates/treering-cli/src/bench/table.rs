@@ -32,7 +32,7 @@ pub(super) struct Row {
     pub(super) aa: Option<Spread>,
     pub(super) af: Option<Spread>,
     pub(super) task_id_accuracy: Option<Spread>,
-    /// Only under the protocol `open`.
+    /// Only under the protocols `open` and `open:M`.
     #[serde(skip_serializing_if = "Option::is_none")]
     auroc: Option<Spread>,
     pub(super) stored_floats_per_task: Option<Spread>,

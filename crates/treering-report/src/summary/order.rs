@@ -14,6 +14,7 @@ pub enum GroupSize {
     All,
 }
 
+/// The protocols `open` have no size here: they ask about unknown tasks too, and a figure of sizes would mix them with those that do not.
 pub(super) fn group_size(protocol: &str) -> Option<GroupSize> {
     match protocol {
         "single" => Some(GroupSize::Nodes(1)),
@@ -49,14 +50,17 @@ pub(crate) fn rank(learner: &str) -> usize {
     known.unwrap_or(usize::MAX)
 }
 
-/// From the largest groups to single nodes, then the rest.
+/// From the largest groups to single nodes, then the rest; those of `open` likewise among themselves.
 fn protocol_place(protocol: &str) -> impl Ord + use<> {
     let size = match group_size(protocol) {
         Some(GroupSize::All) => 0,
         Some(GroupSize::Nodes(nodes)) => usize::MAX - nodes,
         None => usize::MAX,
     };
-    (size, protocol.to_owned())
+    let nodes = protocol.strip_prefix("open:").and_then(|m| m.parse().ok());
+    let open: Option<usize> = nodes.map(|nodes: usize| usize::MAX - nodes);
+    let name = open.map_or(protocol, |_| "open");
+    (size, name.to_owned(), open)
 }
 
 /// So that `tokens=10` comes after `tokens=5`: numbers are padded.

@@ -188,10 +188,37 @@ fn stages_that_were_not_asked_about_stay_empty() {
 
 #[test]
 fn protocols_say_how_large_groups_are() {
+    for open in ["open", "open:5"] {
+        assert_eq!(order::group_size(open), None);
+    }
     let sizes = ["single", "groups:5", "paper", "oracle", "groups:x"].map(order::group_size);
     let nodes = |count| Some(GroupSize::Nodes(count));
     assert_eq!(
         sizes,
         [nodes(1), nodes(5), Some(GroupSize::All), None, None]
     );
+}
+
+#[test]
+fn rows_go_from_large_groups_to_single_nodes() {
+    let names = [
+        "open:1", "open:20", "oracle", "single", "open", "groups:5", "open:5", "paper", "mixed",
+    ];
+    let runs = names.map(|protocol| done("cora", "ewc", protocol, 0, [90.0; 3]));
+    let rows = summarise(&lines(runs));
+    let found: Vec<&str> = rows.iter().map(|row| row.protocol.as_str()).collect();
+    let expected = [
+        "paper", "groups:5", "single", "mixed", "open", "open:20", "open:5", "open:1", "oracle",
+    ];
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn a_calibration_error_is_summarised_where_runs_have_one() {
+    let mut run = done("cora", "ewc", "paper", 0, [90.0; 3]);
+    let rows = summarise(&lines([run.clone()]));
+    assert_eq!(rows[0].calibration_error, None);
+    run["calibration_error"] = json!(4.5);
+    let rows = summarise(&lines([run]));
+    assert_eq!(rows[0].calibration_error.map(|error| error.mean), Some(4.5));
 }
