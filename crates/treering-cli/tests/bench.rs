@@ -8,7 +8,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use common::bench::{computed, records, results, run_files, small, unmeasured};
-use common::{command, files, place, text, treering, works};
+use common::{command, files, place, refused, text, treering, works};
 use serde_json::Value;
 
 #[test]
@@ -426,4 +426,29 @@ fn an_edited_run_file_is_not_believed() {
     let others = small(&["joint"], &["--seeds", "1", "--out", "out"]);
     let errors = text(&treering(place.path(), &others).stderr);
     assert!(errors.contains("it is not in results.jsonl"), "{errors}");
+}
+
+#[test]
+fn finished_runs_make_tables_and_nothing_is_computed() {
+    let place = place();
+    let quick = |seeds: &'static str, more: &[&'static str]| -> Vec<&'static str> {
+        let mut all = small(&["finetune"], &["--seeds", seeds, "--out", "out"]);
+        all.extend(more);
+        all
+    };
+    works(&place, &quick("2", &[]));
+    let runs = files(&place.path().join("out/runs"));
+    let table = works(&place, &quick("3", &["--finished"]));
+    assert!(table.contains("2/3"), "{table}");
+    assert_eq!(files(&place.path().join("out/runs")), runs);
+    let caption = fs::read_to_string(place.path().join("out/tables/results.md")).unwrap();
+    assert!(
+        caption.contains("Fewer runs: demo finetune 2."),
+        "{caption}"
+    );
+    refused(
+        &place,
+        &quick("3", &["--finished", "--retry-failed"]),
+        &["--retry-failed"],
+    );
 }

@@ -23,6 +23,8 @@ pub enum Purpose {
     Synthesis = 7,
     /// Which nodes are asked about together.
     Grouping = 8,
+    /// Which places of a projection a feature column goes to.
+    Projection = 9,
 }
 
 /// The random numbers of one purpose; `index` keeps tasks, classes or blocks of one purpose apart.

@@ -8,6 +8,7 @@ pub mod network;
 pub mod plus_tp;
 pub mod registry;
 pub mod tpp;
+pub mod treering;
 
 #[cfg(test)]
 mod checks;

@@ -10,6 +10,7 @@ use crate::baselines::{
 };
 use crate::plus_tp::{self, PlusTp, SUFFIX};
 use crate::tpp::{Tpp, TppParameters, saved};
+use crate::treering::{self, Treering};
 use crate::{LearnError, Learner};
 
 /// Parameters by name; a group of them is a map in the map.
@@ -78,6 +79,7 @@ pub static LEARNERS: &[Entry] = &[
     entry!("delome", true, delome, "replays condensed tasks, matched in gradients, with a debiased loss"),
     entry!("oodcil", true, oodcil, "one network a task that also knows what is not its own"),
     entry!(saved::LEARNER, false, 1, TppParameters, Tpp::new, "task profiling and prompting, the paper's method"),
+    entry!(treering::LEARNER, false, treering::REVISION, treering::Parameters, Treering::new, "our own: sums and heads in closed form, for single nodes too"),
 ];
 
 fn settings<P: Serialize>(parameters: &P) -> Settings {

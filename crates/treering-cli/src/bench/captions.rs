@@ -5,7 +5,7 @@ use treering_eval::Protocol;
 
 use super::series::{Comparison, Entrant, or_default};
 use super::sets::DataSet;
-use super::table::word;
+use super::table::{Row, word};
 use super::tables::Plan;
 
 /// A sentence for each.
@@ -46,6 +46,21 @@ pub(super) fn caption(plan: &Plan, comparison: &Comparison, entrants: &[Entrant]
     }
     told.push(format!("Treering {}.", env!("CARGO_PKG_VERSION")));
     told
+}
+
+/// The rows of a table that have fewer runs than the others.
+pub(super) fn fewer(plan: &Plan, by_set: &[&[Row]]) -> Option<String> {
+    let mut told = Vec::new();
+    for rows in by_set {
+        for line in &plan.lines {
+            let row = &rows[line.entrant];
+            told.extend(
+                row.fewer()
+                    .map(|done| format!("{} {} {done}", row.data, line.label)),
+            );
+        }
+    }
+    (!told.is_empty()).then(|| format!("Fewer runs: {}.", told.join(", ")))
 }
 
 fn knows(protocol: Protocol) -> String {

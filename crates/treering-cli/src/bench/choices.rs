@@ -66,6 +66,9 @@ pub(crate) struct Choices {
     /// Do runs again that failed.
     #[arg(long)]
     pub(super) retry_failed: bool,
+    /// Compute nothing: tables and results of the runs that are there, with fewer seeds where some are missing.
+    #[arg(long, conflicts_with_all = ["grid", "retry_failed"])]
+    pub(super) finished: bool,
     /// Print the table as JSON, a line a row.
     #[arg(long)]
     pub(super) json: bool,
@@ -99,6 +102,7 @@ impl Choices {
             jobs: self.jobs.or(file.jobs),
             out: self.out.or(file.out),
             retry_failed: self.retry_failed || file.retry_failed,
+            finished: self.finished || file.finished,
             json: self.json || file.json,
             threads: file.threads,
             memory: file.memory,

@@ -13,7 +13,7 @@ use super::presets;
 use crate::failure::Failure;
 use crate::source::parse_bytes;
 
-const KEYS: [&str; 18] = [
+const KEYS: [&str; 19] = [
     "data",
     "scale",
     "learner",
@@ -29,6 +29,7 @@ const KEYS: [&str; 18] = [
     "jobs",
     "out",
     "retry-failed",
+    "finished",
     "json",
     "threads",
     "memory",
@@ -77,6 +78,7 @@ fn parse(file: &str, text: &str) -> Result<Choices, String> {
             "jobs" => choices.jobs = Some(entry.whole(1, MOST_AT_ONCE)? as u16),
             "out" => choices.out = Some(entry.text()?.into()),
             "retry-failed" => choices.retry_failed = entry.truth()?,
+            "finished" => choices.finished = entry.truth()?,
             "json" => choices.json = entry.truth()?,
             "threads" => choices.threads = Some(entry.whole(1, MOST_AT_ONCE)? as u16),
             "memory" => choices.memory = Some(entry.size()?),

@@ -25,6 +25,8 @@ pub(super) struct Pool<'a> {
     /// Memory that all of them may take.
     pub(super) budget: Budget,
     pub(super) retry_failed: bool,
+    /// Take what is there and compute nothing.
+    pub(super) finished: bool,
 }
 
 /// What the workers share.
@@ -35,8 +37,8 @@ struct Shared {
 }
 
 impl Pool<'_> {
-    /// The records of all runs, in their order.
-    pub(super) fn run(&self, specs: &[RunSpec]) -> Result<Vec<Record>, Failure> {
+    /// The records of all runs, in their order; none for a run that is missing and is not to be computed.
+    pub(super) fn run(&self, specs: &[RunSpec]) -> Result<Vec<Option<Record>>, Failure> {
         let mut done = HashMap::new();
         let mut missing = Vec::new();
         // The same run may be part of several tables.
@@ -58,6 +60,15 @@ impl Pool<'_> {
                 }
             }
         }
+        if self.finished {
+            if !missing.is_empty() {
+                let missing = missing.len();
+                self.meter.note(&format!(
+                    "{missing} runs are missing; without --finished they are computed"
+                ));
+            }
+            missing.clear();
+        }
         let shared = Mutex::new(Shared {
             waiting: jobs(missing).into_iter(),
             done,
@@ -75,10 +86,11 @@ impl Pool<'_> {
             return Err(failure);
         }
         let record = |spec: &RunSpec| shared.done.get(&spec.hash()).cloned();
-        specs
-            .iter()
-            .map(|spec| record(spec).ok_or_else(|| Failure::system("a run was lost")))
-            .collect()
+        let records: Vec<Option<Record>> = specs.iter().map(record).collect();
+        match self.finished || records.iter().all(Option::is_some) {
+            true => Ok(records),
+            false => Err(Failure::system("a run was lost")),
+        }
     }
 
     /// Takes one job after the other until none is left.

@@ -74,7 +74,7 @@ pub(super) fn choose(comparison: &Comparison, pool: &Pool<'_>) -> Result<Vec<Cho
     for (series, specs) in comparison.series.iter().zip(&specs) {
         let records: Vec<Vec<Record>> = specs
             .iter()
-            .map(|seeds| records.by_ref().take(seeds.len()).collect())
+            .map(|seeds| records.by_ref().take(seeds.len()).flatten().collect())
             .collect();
         choices.push(choice(series, specs, &records));
     }

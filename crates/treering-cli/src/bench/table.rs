@@ -65,6 +65,7 @@ impl Row {
         synthetic: bool,
         records: &[Record],
         choice: Choice,
+        wanted: usize,
     ) -> Self {
         let over = |of: fn(&RunResult) -> Option<f64>| {
             let results = records.iter().filter_map(|record| record.result.as_ref());
@@ -105,7 +106,7 @@ impl Row {
             protocol: series.protocol,
             tasks: series.tasks,
             classes: series.classes,
-            runs: records.len(),
+            runs: wanted,
             done: records
                 .iter()
                 .filter(|record| record.result.is_some())
@@ -122,6 +123,11 @@ impl Row {
             peak_memory_bytes: measured().map(|measured| measured.peak_memory_bytes).max(),
             chosen_by,
         }
+    }
+
+    /// How many of its runs are done, where that is not all of them.
+    pub(super) fn fewer(&self) -> Option<usize> {
+        (self.done < self.runs).then_some(self.done)
     }
 
     /// How many of its runs have no result.

@@ -76,7 +76,8 @@ impl Work {
         let each = self.agenda.entrants.len().max(1);
         let by_set: Vec<&[Row]> = rows.chunks(each).collect();
         for plan in &self.agenda.tables {
-            let caption = captions::caption(plan, &self.comparison, &self.agenda.entrants);
+            let mut caption = captions::caption(plan, &self.comparison, &self.agenda.entrants);
+            caption.extend(captions::fewer(plan, &by_set));
             let table = tables::Table::new(plan, &by_set, caption);
             let name = |ending: &str| format!("tables/{}.{ending}", plan.name);
             folder.write(&name("md"), &tables::markdown(&table))?;
@@ -124,6 +125,7 @@ impl Work {
             memory: global.memory.map(|bytes| bytes / jobs as u64),
             budget: Budget::new(global.memory.unwrap_or(limit)),
             retry_failed: choices.retry_failed,
+            finished: choices.finished,
         };
         let mut chosen = search::choose(comparison, &pool)?;
         let specs = test_specs(comparison, &chosen)?;
@@ -144,10 +146,11 @@ impl Work {
         meter.end();
         let mut rows = Vec::new();
         for ((series, specs), choice) in comparison.series.iter().zip(&specs).zip(chosen) {
-            let records: Vec<Record> = records.by_ref().take(specs.len()).collect();
+            let wanted = specs.len();
+            let records: Vec<Record> = records.by_ref().take(wanted).flatten().collect();
             let set = comparison.sets.iter().find(|set| set.id == series.data);
             let synthetic = set.is_some_and(|set| set.synthetic);
-            rows.push(Row::new(series, synthetic, &records, choice));
+            rows.push(Row::new(series, synthetic, &records, choice, wanted));
         }
         Ok(rows)
     }

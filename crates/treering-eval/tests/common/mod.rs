@@ -50,11 +50,10 @@ pub fn learner(name: &str, more: &[(&str, Value)]) -> Box<dyn Learner> {
         ("networks", 5),
         ("budget", 5),
     ];
-    let known = |(key, _): &(&str, i32)| known.iter().any(|name| name == key);
-    let quick = quick.into_iter().filter(known);
-    let mut changed: Vec<(&str, Value)> = quick.map(|(key, value)| (key, value.into())).collect();
-    changed.extend_from_slice(more);
-    built(name, &changed)
+    let quick = quick.map(|(key, value)| (key, Value::from(value)));
+    let known = |(key, _): &(&str, Value)| known.iter().any(|name| name == key);
+    let changed = quick.into_iter().chain(more.iter().cloned());
+    built(name, &changed.filter(known).collect::<Vec<_>>())
 }
 
 /// Every learner, and each that can have it also with task prediction.

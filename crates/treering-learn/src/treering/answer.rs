@@ -1,0 +1,233 @@
+//! Answering a query: H(y|x) = sum over tasks of H(t|group) H(y|x,t).
+
+use super::embed::View;
+use super::familiar::{Ruler, familiarity};
+use super::head::{Blocks, outputs};
+use super::router::{Router, Scores};
+use super::{Ring, Treering};
+use crate::{Answer, LearnError, Query};
+
+/// What head scores are multiplied with before they become probabilities; fitted on validation nodes of four graphs.
+const SHARPNESS: f64 = 3.0;
+
+/// What the router says about a group.
+struct Route {
+    task: usize,
+    margin: f64,
+    familiarity: Option<f64>,
+    /// Of every task seen; empty where the router gives none.
+    posterior: Vec<f32>,
+}
+
+impl Treering {
+    pub(super) fn answers(&self, query: &Query) -> Result<Vec<Answer>, LearnError> {
+        let space = self.space.get().ok_or(LearnError::Nothing)?;
+        let learned = self.rings.len();
+        let seen = query.seen.unwrap_or(learned);
+        if seen == 0 || learned == 0 {
+            return Err(LearnError::Nothing);
+        }
+        if seen > learned {
+            return Err(LearnError::Stage { seen, learned });
+        }
+        query.check(space.features(), seen)?;
+        if query.nodes.is_empty() {
+            return Ok(Vec::new());
+        }
+        let rings = &self.rings[..seen];
+        let view = space.view(query.graph(), &query.nodes, self.parameters.hops);
+        let (numbers, groups) = query.group_numbers();
+        let routes = match (&query.tasks, self.parameters.router) {
+            (Some(_), _) => Vec::new(),
+            (None, Router::Prototype) => self.nearest(query, rings),
+            (None, _) => {
+                let scores = self.scores(space, seen)?;
+                let evidence = evidence(&scores, &view, query.nodes.len(), seen);
+                let mut routes = posteriors(&evidence, &numbers, groups, seen);
+                judge(&mut routes, &view, &numbers, rings);
+                routes
+            }
+        };
+        let classes = Classes::new(&Blocks::new(query.graph(), &view, &query.nodes), rings);
+        let answer = |(at, &group): (usize, &u32)| {
+            let (task, route) = match &query.tasks {
+                Some(tasks) => (tasks[at] as usize, None),
+                None => (routes[group as usize].task, Some(&routes[group as usize])),
+            };
+            Answer {
+                task: task as u32,
+                margin: route.map_or(f64::INFINITY, |route| route.margin),
+                familiarity: route.and_then(|route| route.familiarity),
+                posterior: route.map_or_else(Vec::new, |route| route.posterior.clone()),
+                probabilities: classes.of(at, task),
+            }
+        };
+        Ok(numbers.iter().enumerate().map(answer).collect())
+    }
+
+    /// By the paper's router.
+    fn nearest(&self, query: &Query, rings: &[Ring]) -> Vec<Route> {
+        let prototypes: Vec<&[f64]> = rings.iter().map(|ring| &ring.prototype[..]).collect();
+        let routes = self.recogniser().routes(query, &prototypes).into_iter();
+        let route = |route: crate::tpp::Route| Route {
+            task: route.task as usize,
+            margin: route.margin,
+            familiarity: route.familiarity,
+            posterior: Vec::new(),
+        };
+        routes.map(route).collect()
+    }
+}
+
+/// Of every node and task, the log of the sum over its classes of exp(score).
+fn evidence(scores: &Scores, view: &View, nodes: usize, seen: usize) -> Vec<f64> {
+    let all = scores.of(&view.rows, nodes);
+    let mut evidence = Vec::with_capacity(nodes * seen);
+    for row in all.chunks(scores.tasks.len()) {
+        let mut largest = vec![f64::NEG_INFINITY; seen];
+        let classes = || {
+            let scores_of = row.iter().map(|&score| scores.sharpness * f64::from(score));
+            scores_of.zip(scores.tasks.iter().map(|&task| task as usize))
+        };
+        classes().for_each(|(score, task)| largest[task] = largest[task].max(score));
+        let mut sums = vec![0f64; seen];
+        classes().for_each(|(score, task)| sums[task] += (score - largest[task]).exp());
+        evidence.extend(
+            largest
+                .iter()
+                .zip(sums)
+                .map(|(largest, sum)| largest + sum.ln()),
+        );
+    }
+    evidence
+}
+
+/// The probability of every task, by group. Nodes of a group count as if they were independent: dividing their sum by something did not help on
+/// validation nodes.
+fn posteriors(evidence: &[f64], numbers: &[u32], groups: usize, seen: usize) -> Vec<Route> {
+    let mut sums = vec![0f64; groups * seen];
+    for (row, &group) in evidence.chunks(seen).zip(numbers) {
+        let sum = &mut sums[group as usize * seen..(group as usize + 1) * seen];
+        sum.iter_mut()
+            .zip(row)
+            .for_each(|(sum, value)| *sum += value);
+    }
+    let route = |row: &mut [f64]| {
+        softmax(row);
+        let task = first_largest(row);
+        let others = row.iter().enumerate().filter(|(other, _)| *other != task);
+        let second = others.map(|(_, &p)| p).fold(0.0, f64::max);
+        Route {
+            task,
+            margin: if seen == 1 {
+                f64::INFINITY
+            } else {
+                row[task] - second
+            },
+            familiarity: None,
+            posterior: row.iter().map(|&p| p as f32).collect(),
+        }
+    };
+    sums.chunks_mut(seen).map(route).collect()
+}
+
+/// Says how usual each group is for the task that it was taken for.
+fn judge(routes: &mut [Route], view: &View, numbers: &[u32], rings: &[Ring]) {
+    let width = view.rows.len() / numbers.len();
+    let mut sums = vec![(0f64, 0usize); routes.len()];
+    for (task, ring) in rings.iter().enumerate() {
+        let own = numbers.iter().enumerate();
+        let own: Vec<usize> = own
+            .filter(|(_, group)| routes[**group as usize].task == task)
+            .map(|(at, _)| at)
+            .collect();
+        if own.is_empty() {
+            continue;
+        }
+        let rows: Vec<f32> = own
+            .iter()
+            .flat_map(|&at| &view.rows[at * width..(at + 1) * width])
+            .copied()
+            .collect();
+        let distances = Ruler::new(&ring.profile).distances(&rows, own.len());
+        for (at, distance) in own.into_iter().zip(distances) {
+            let sum = &mut sums[numbers[at] as usize];
+            sum.0 += (distance - ring.usual.mean) / ring.usual.deviation;
+            sum.1 += 1;
+        }
+    }
+    for (route, (sum, size)) in routes.iter_mut().zip(sums) {
+        let all = rings.iter().map(|ring| &ring.usual);
+        route.familiarity = familiarity(all, size, sum / size as f64);
+    }
+}
+
+fn first_largest(values: &[f64]) -> usize {
+    let largest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    values
+        .iter()
+        .position(|&value| value == largest)
+        .unwrap_or(0)
+}
+
+fn softmax(row: &mut [f64]) {
+    let largest = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    row.iter_mut()
+        .for_each(|value| *value = (*value - largest).exp());
+    let total: f64 = row.iter().sum();
+    row.iter_mut().for_each(|value| *value /= total);
+}
+
+/// What the heads of all rings say about all nodes.
+struct Classes {
+    /// By node and output.
+    scores: Vec<f64>,
+    /// Of each ring the first of its outputs; then their number in all.
+    starts: Vec<usize>,
+    classes: Vec<usize>,
+}
+
+impl Classes {
+    fn new(blocks: &Blocks<'_>, rings: &[Ring]) -> Self {
+        let classes: Vec<usize> = rings.iter().map(Ring::classes).collect();
+        let mut starts = vec![0];
+        for &count in &classes {
+            starts.push(starts[starts.len() - 1] + outputs(count));
+        }
+        let width = starts[starts.len() - 1];
+        let each = blocks.each();
+        let mut weights = vec![0f64; each * width];
+        let mut bias = Vec::with_capacity(width);
+        for head in rings.iter().map(|ring| &ring.head) {
+            for (own, &shift) in head.weights.chunks(each).zip(&head.bias) {
+                for (place, &weight) in own.iter().enumerate() {
+                    weights[place * width + bias.len()] = f64::from(weight);
+                }
+                bias.push(f64::from(shift));
+            }
+        }
+        Classes {
+            scores: if width > 0 {
+                blocks.times(&weights, &bias)
+            } else {
+                Vec::new()
+            },
+            starts,
+            classes,
+        }
+    }
+
+    /// The probabilities of a task's classes for a node.
+    fn of(&self, at: usize, task: usize) -> Vec<f32> {
+        let width = self.starts[self.starts.len() - 1];
+        let own = at * width + self.starts[task]..at * width + self.starts[task + 1];
+        let mut row = match self.classes[task] {
+            1 => vec![0.0],
+            2 => vec![self.scores[own.start], -self.scores[own.start]],
+            _ => self.scores[own].to_vec(),
+        };
+        row.iter_mut().for_each(|score| *score *= SHARPNESS);
+        softmax(&mut row);
+        row.iter().map(|&p| p as f32).collect()
+    }
+}

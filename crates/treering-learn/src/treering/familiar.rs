@@ -1,0 +1,278 @@
+//! How usual a row is for a task: its distance to the nearest class mean, in units of the task's own scatter, beside the distances of nodes that the
+//! task's means and scatter were not made from. Nothing of another task has a part in it, so a ring that goes takes all of its share along.
+
+use rand::RngExt;
+use treering_data::{Purpose, random};
+
+use super::profile::Profile;
+use crate::Labelled;
+use crate::network::dense::{self, Into};
+
+/// The group sizes whose distances are known; others lie between.
+pub(crate) const SIZES: [usize; 6] = [1, 2, 5, 10, 20, 50];
+
+/// Points of a distribution that a ring keeps.
+pub(crate) const POINTS: usize = 64;
+
+/// Random groups that a distribution is taken from.
+const DRAWS: usize = 1024;
+
+/// The distances of a task's own nodes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Usual {
+    /// The mean distance of a train node from what the other train nodes make.
+    pub mean: f64,
+    /// Its standard deviation.
+    pub deviation: f64,
+    /// How many nodes the points come from.
+    pub nodes: u32,
+    /// Of every size in turn, rising: what share of groups lies below.
+    pub points: Vec<f32>,
+}
+
+/// Distances in units of a task's scatter.
+pub(crate) struct Ruler<'a> {
+    profile: &'a Profile,
+    width: usize,
+    /// What is added to the scatter in every direction.
+    floor: f64,
+    /// Of each direction, the share by which it shortens a distance.
+    shares: Vec<f64>,
+    /// The class means along the directions.
+    means: Vec<f32>,
+}
+
+impl<'a> Ruler<'a> {
+    pub(crate) fn new(profile: &'a Profile) -> Self {
+        let classes = profile.classes();
+        let width = profile.means.len() / classes;
+        let scatter = &profile.scatter;
+        let squares: Vec<f64> = scatter
+            .directions
+            .chunks(width)
+            .map(|direction| direction.iter().map(|&v| f64::from(v).powi(2)).sum())
+            .collect();
+        let trace = squares.iter().sum::<f64>() + scatter.rest * width as f64;
+        let nodes: f64 = profile.counts.iter().map(|&n| f64::from(n)).sum();
+        let floor = (scatter.rest + trace / nodes).max(1e-9) / classes as f64;
+        // Directions are as long as the root of their variance: |direction . z|^2 / (variance (variance / classes + floor) classes).
+        let share = |&square: &f64| match square > 0.0 {
+            true => 1.0 / (classes as f64 * (square / classes as f64 + floor)),
+            false => 0.0,
+        };
+        let mut ruler = Ruler {
+            profile,
+            width,
+            floor,
+            shares: squares.iter().map(share).collect(),
+            means: Vec::new(),
+        };
+        ruler.means = ruler.along(&profile.means, classes);
+        ruler
+    }
+
+    /// Rows times directions.
+    fn along(&self, rows: &[f32], count: usize) -> Vec<f32> {
+        let directions = &self.profile.scatter.directions;
+        let rank = directions.len() / self.width;
+        let mut out = vec![0f32; count * rank];
+        dense::product(
+            &mut out,
+            Into::Replace,
+            dense::view(rows, count, self.width),
+            dense::view(directions, rank, self.width).transpose(),
+        );
+        out
+    }
+
+    /// Of every row, its squared distance to every class mean.
+    fn to_means(&self, rows: &[f32], count: usize) -> Vec<f64> {
+        let (classes, rank) = (self.profile.classes(), self.shares.len());
+        let along = self.along(rows, count);
+        let mut all = Vec::with_capacity(count * classes);
+        for (at, row) in rows.chunks(self.width).enumerate() {
+            for class in 0..classes {
+                let mean = &self.profile.means[class * self.width..(class + 1) * self.width];
+                let apart = |(a, b): (&f32, &f32)| f64::from(a - b).powi(2);
+                let plain: f64 = row.iter().zip(mean).map(apart).sum();
+                let own = &along[at * rank..(at + 1) * rank];
+                let mean = &self.means[class * rank..(class + 1) * rank];
+                let along = own.iter().zip(mean).map(apart);
+                let saved: f64 = along
+                    .zip(&self.shares)
+                    .map(|(along, share)| along * share)
+                    .sum();
+                all.push((plain - saved).max(0.0) / self.floor);
+            }
+        }
+        all
+    }
+
+    /// Of every row, its squared distance to the nearest class mean.
+    pub(crate) fn distances(&self, rows: &[f32], count: usize) -> Vec<f64> {
+        let smallest = |row: &[f64]| row.iter().copied().fold(f64::INFINITY, f64::min);
+        let all = self.to_means(rows, count);
+        all.chunks(self.profile.classes()).map(smallest).collect()
+    }
+
+    /// The distance of every train node as if it had not been among them, where its class has others.
+    fn left_out(&self, rows: &[f32], train: &Labelled) -> Vec<f64> {
+        let classes = self.profile.classes();
+        let all = self.to_means(rows, train.nodes.len());
+        let mut left_out = Vec::new();
+        for (row, &class) in all.chunks(classes).zip(&train.classes) {
+            let count = f64::from(self.profile.counts[class as usize]);
+            if count < 2.0 {
+                continue;
+            }
+            // Without the node its class's mean is farther by n / (n - 1), and the scatter lacks its own share (Sherman and Morrison).
+            let more = count / (count - 1.0);
+            let own = more / ((count - 1.0) * classes as f64);
+            let of_class = |(other, &square): (usize, &f64)| match other == class as usize {
+                true => square * more * more / (1.0 - own * square).max(1e-3),
+                false => square,
+            };
+            left_out.push(
+                row.iter()
+                    .enumerate()
+                    .map(of_class)
+                    .fold(f64::INFINITY, f64::min),
+            );
+        }
+        left_out
+    }
+}
+
+impl Usual {
+    /// # Arguments
+    /// * `rows`: of the train nodes.
+    /// * `apart`: rows of labelled nodes that are no train nodes; train nodes take their place where there are none.
+    pub(crate) fn new(
+        profile: &Profile,
+        rows: &[f32],
+        train: &Labelled,
+        apart: &[f32],
+        seed: u64,
+    ) -> Self {
+        let ruler = Ruler::new(profile);
+        let left_out = ruler.left_out(rows, train);
+        let (mean, deviation) = moments(&left_out);
+        let own = match apart.is_empty() {
+            true => left_out,
+            false => ruler.distances(apart, apart.len() / ruler.width),
+        };
+        let own: Vec<f64> = own.iter().map(|d| (d - mean) / deviation).collect();
+        let points = match own.is_empty() {
+            true => Vec::new(),
+            false => SIZES
+                .iter()
+                .flat_map(|&size| points(groups(&own, size, seed)))
+                .collect(),
+        };
+        Usual {
+            mean,
+            deviation,
+            nodes: own.len() as u32,
+            points,
+        }
+    }
+
+    /// Numbers that it keeps.
+    pub(crate) fn numbers(&self) -> usize {
+        3 + self.points.len()
+    }
+
+    /// The share of groups of a size that lie farther than this one, by what the ring knows.
+    fn farther(&self, size: usize, distance: f64) -> f64 {
+        let table = |at: usize| share_above(&self.points[at * POINTS..(at + 1) * POINTS], distance);
+        let above = SIZES.iter().position(|&known| known >= size);
+        match above {
+            None => table(SIZES.len() - 1),
+            Some(at) if SIZES[at] == size => table(at),
+            Some(at) => {
+                let [low, high, size] = [SIZES[at - 1], SIZES[at], size].map(|n| (n as f64).ln());
+                let part = (size - low) / (high - low);
+                table(at - 1) * (1.0 - part) + table(at) * part
+            }
+        }
+    }
+}
+
+/// The share of groups of known tasks, of this size, that are stranger: over all rings, each by its number of nodes. Never 0, and smaller the
+/// stranger, so that no two strange groups are equally strange.
+///
+/// # Arguments
+/// * `distance`: the mean over the group's nodes, in deviations of its task.
+pub(crate) fn familiarity<'a>(
+    all: impl Iterator<Item = &'a Usual>,
+    size: usize,
+    distance: f64,
+) -> Option<f64> {
+    let (mut sum, mut nodes, mut largest) = (0.0, 0.0, f64::NEG_INFINITY);
+    for usual in all.filter(|usual| usual.nodes > 0) {
+        sum += f64::from(usual.nodes) * usual.farther(size, distance);
+        nodes += f64::from(usual.nodes);
+        largest = usual
+            .points
+            .iter()
+            .map(|&p| f64::from(p))
+            .fold(largest, f64::max);
+    }
+    (nodes > 0.0).then(|| (sum + 1.0 / (1.0 + (distance - largest).max(0.0))) / (nodes + 1.0))
+}
+
+fn moments(values: &[f64]) -> (f64, f64) {
+    let count = values.len().max(1) as f64;
+    let mean = values.iter().sum::<f64>() / count;
+    let square = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / count;
+    match square > 0.0 {
+        true => (mean, square.sqrt()),
+        false => (mean, 1.0),
+    }
+}
+
+/// The mean distances of groups: all nodes for groups of one, random groups for others.
+fn groups(own: &[f64], size: usize, seed: u64) -> Vec<f64> {
+    if size == 1 {
+        return own.to_vec();
+    }
+    let mut draws = random(seed, Purpose::Grouping, u64::MAX - size as u64);
+    let mean = |_| {
+        (0..size)
+            .map(|_| own[draws.random_range(0..own.len())])
+            .sum::<f64>()
+            / size as f64
+    };
+    (0..DRAWS).map(mean).collect()
+}
+
+/// A distribution in a few numbers: evenly spaced quantiles.
+fn points(mut values: Vec<f64>) -> Vec<f32> {
+    values.sort_unstable_by(f64::total_cmp);
+    let last = (values.len() - 1) as f64;
+    let point = |at: usize| {
+        let place = last * at as f64 / (POINTS - 1) as f64;
+        let (low, part) = (place.floor() as usize, place.fract());
+        let high = (low + 1).min(values.len() - 1);
+        (values[low] * (1.0 - part) + values[high] * part) as f32
+    };
+    (0..POINTS).map(point).collect()
+}
+
+/// The share of a distribution above a value.
+fn share_above(points: &[f32], value: f64) -> f64 {
+    let below = points.partition_point(|&point| f64::from(point) < value);
+    if below == 0 {
+        return 1.0;
+    }
+    if below == points.len() {
+        return 0.0;
+    }
+    let (low, high) = (f64::from(points[below - 1]), f64::from(points[below]));
+    let part = if high > low {
+        (value - low) / (high - low)
+    } else {
+        0.0
+    };
+    1.0 - ((below - 1) as f64 + part) / (points.len() - 1) as f64
+}
