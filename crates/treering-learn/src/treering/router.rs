@@ -110,7 +110,7 @@ impl Sums {
         let ridge = (trace / self.train).max(1e-6 / width as f64);
         (0..width).for_each(|at| matrix[(at, at)] += ridge);
         if router == Router::Ridge {
-            let means = Mat::from_fn(self.classes(), width, |class, at| mean(class, at));
+            let means = Mat::from_fn(self.classes(), width, mean);
             let scaled = faer::Scale(1.0 / classes) * means.transpose();
             matrix += scaled * &means;
         }
