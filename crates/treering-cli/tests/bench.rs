@@ -446,6 +446,23 @@ fn finished_runs_make_tables_and_nothing_is_computed() {
         caption.contains("Fewer runs: demo finetune 2."),
         "{caption}"
     );
+    let nothing = small(&["finetune"], &["--finished", "--out", "nowhere"]);
+    refused(&place, &nothing, &["nowhere", "no runs"]);
+    assert!(!place.path().join("nowhere").exists());
+    refused(
+        &place,
+        &[
+            "bench",
+            "--preset",
+            "grids",
+            "--data",
+            "demo",
+            "--finished",
+            "--out",
+            "out",
+        ],
+        &["--preset grids searches"],
+    );
     refused(
         &place,
         &quick("3", &["--finished", "--retry-failed"]),

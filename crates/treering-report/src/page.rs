@@ -76,10 +76,11 @@ struct Cells<'a> {
     numbers: Vec<String>,
 }
 
-/// A column that is there only where a row has something to say in it.
+/// Columns that are there only where a row has something to say in them.
 const CALIBRATION: &str = "ECE %";
+const UNKNOWN: &str = "AUROC %";
 
-const COLUMNS: [&str; 11] = [
+const COLUMNS: [&str; 12] = [
     "runs",
     "AA %",
     "AF points",
@@ -87,6 +88,7 @@ const COLUMNS: [&str; 11] = [
     "micro %",
     "macro-F1 %",
     CALIBRATION,
+    UNKNOWN,
     "numbers per task",
     "learn CPU s",
     "answer CPU s",
@@ -163,8 +165,16 @@ fn calibrated(rows: &[Row]) -> bool {
     rows.iter().any(|row| row.calibration_error.is_some())
 }
 
+fn tells_unknown(rows: &[Row]) -> bool {
+    rows.iter().any(|row| row.auroc.is_some())
+}
+
 fn columns(rows: &[Row]) -> Vec<&'static str> {
-    let wanted = |name: &&str| *name != CALIBRATION || calibrated(rows);
+    let wanted = |name: &&str| match *name {
+        CALIBRATION => calibrated(rows),
+        UNKNOWN => tells_unknown(rows),
+        _ => true,
+    };
     COLUMNS.into_iter().filter(wanted).collect()
 }
 
@@ -195,6 +205,7 @@ fn cells<'a>(row: &'a Row, rows: &[Row]) -> Cells<'a> {
             .map(spread)
             .into_iter()
             .chain(calibrated(rows).then(|| spread(row.calibration_error)))
+            .chain(tells_unknown(rows).then(|| spread(row.auroc)))
             .chain([
                 mean(row.stored_floats_per_task, 1.0, 0),
                 mean(row.learn_seconds, 1.0, 2),

@@ -1,6 +1,7 @@
 //! From a bench folder to its lines and studies. A report that leaves out what it cannot read would be wrong without saying so, hence any
 //! bad line is an error.
 
+use std::collections::HashSet;
 use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -31,7 +32,7 @@ pub enum ReadError {
     NoFolder(PathBuf),
     /// It holds neither runs nor studies.
     #[error(
-        "{folder}: there is no run and no study in this folder; name the one that `treering bench --out` filled{inner}"
+        "{folder}: there is no run and no study in this folder; name the one that `treering bench --out` filled{inner}. Where a bench was stopped, the same call with --finished makes the results of its runs"
     )]
     Nothing {
         /// The folder.
@@ -110,16 +111,22 @@ fn inner(folder: &Path) -> String {
 fn read_lines(folder: &Path) -> Result<Vec<Line>, ReadError> {
     let file = folder.join(RESULTS);
     let text = optional(&file)?.unwrap_or_default();
-    let mut lines = Vec::new();
+    let (mut lines, mut seen) = (Vec::new(), HashSet::new());
     for (at, line) in text.lines().enumerate() {
         if line.trim().is_empty() {
             continue;
         }
-        lines.push(parse_line(line).map_err(|reason| ReadError::Line {
+        let wrong = |reason: String| ReadError::Line {
             file: file.clone(),
             line: at + 1,
             reason,
-        })?);
+        };
+        let line = parse_line(line).map_err(wrong)?;
+        // Counted twice, a run would pass for two.
+        match seen.insert(line.hash.clone()) {
+            true => lines.push(line),
+            false => return Err(wrong("this run has a line already".to_owned())),
+        }
     }
     Ok(lines)
 }
@@ -137,18 +144,10 @@ fn parse_line(text: &str) -> Result<Line, String> {
         *chosen = Value::Array(Vec::new());
     }
     let line: Line = serde_json::from_value(value).map_err(|error| unplaced(&error))?;
-    match whole(&line) {
-        true => Ok(line),
-        false => Err("its matrix is none of accuracies".to_owned()),
+    match line.contradiction() {
+        None => Ok(line),
+        Some(reason) => Err(reason.to_owned()),
     }
-}
-
-/// What every figure counts on: rows of 1, 2, 3, ... entries or none, and a curve of as many points.
-fn whole(line: &Line) -> bool {
-    let rows = line.matrix.as_deref().unwrap_or_default();
-    let curve = line.learning_curve.as_deref().unwrap_or_default();
-    let fits = |(stage, row): (usize, &Vec<f64>)| row.is_empty() || row.len() == stage + 1;
-    rows.iter().enumerate().all(fits) && rows.len() == curve.len()
 }
 
 /// Without the place that serde_json adds: a line of a file is one line to it.

@@ -33,7 +33,11 @@ fn distances() -> Value {
 
 #[test]
 fn lines_studies_and_the_command_are_read() {
-    let folder = folder(&format!("{}\n\n{}\n", run(), run()));
+    let folder = folder(&format!(
+        "{}\n\n{}\n",
+        run(),
+        done("cora", "ewc", "paper", 1, [90.0; 3])
+    ));
     study(&folder, &distances());
     fs::write(folder.path().join("command.txt"), "treering bench\n").unwrap();
     fs::write(folder.path().join("studies/readme.txt"), "not a study").unwrap();
@@ -63,7 +67,7 @@ fn what_is_not_there_is_named() {
     let inner = blank.path().join("time");
     fs::create_dir(&inner).unwrap();
     fs::write(inner.join("results.jsonl"), run().to_string()).unwrap();
-    assert!(refusal(&blank).ends_with(&format!("here {}", inner.display())));
+    assert!(refusal(&blank).contains(&format!("here {}", inner.display())));
 }
 
 #[test]
@@ -100,6 +104,28 @@ fn a_matrix_of_another_shape_is_refused() {
     let mut odd = run();
     odd["matrix"] = json!([[1.0], [2.0, 3.0, 4.0]]);
     assert!(refusal(&folder(&odd.to_string())).contains("matrix"));
+}
+
+#[test]
+fn figures_that_are_not_those_of_the_matrix_are_refused() {
+    for (field, value, why) in [
+        ("aa", json!(12.5), "not those of its own matrix"),
+        ("aa", json!(1e308), "not those of its own matrix"),
+        ("micro_accuracy", json!(-500.0), "outside 0 to 100"),
+        ("tasks", json!(300_000_000), "a row for every task"),
+        ("stored_floats_per_task", json!(-5.0), "fewer numbers"),
+        ("matrix", Value::Null, "no matrix"),
+    ] {
+        let mut odd = run();
+        odd[field] = value;
+        let error = refusal(&folder(&odd.to_string()));
+        assert!(error.contains(why), "{field}: {error}");
+    }
+    let twice = refusal(&folder(&format!("{}\n{}\n", run(), run())));
+    assert!(
+        twice.contains("line 2: this run has a line already"),
+        "{twice}"
+    );
 }
 
 #[test]

@@ -70,6 +70,8 @@ pub struct Row {
     pub macro_f1: Option<Spread>,
     /// How far confidence and the share of right answers are apart, in percent.
     pub calibration_error: Option<Spread>,
+    /// How well known tasks were told from unknown ones, in percent; only under the protocols `open`.
+    pub auroc: Option<Spread>,
     /// Numbers kept in the end, by the number of tasks.
     pub stored_floats_per_task: Option<Spread>,
     /// Processor seconds of learning.
@@ -218,8 +220,9 @@ fn row(lines: &[&Line], split_seed: Option<u64>) -> Row {
         micro_accuracy: over(|line| line.micro_accuracy),
         macro_f1: over(|line| line.macro_f1),
         calibration_error: over(|line| line.calibration_error),
+        auroc: over(|line| line.open.as_ref()?.auroc),
         stored_floats_per_task: over(|line| line.stored_floats_per_task),
-        learn_seconds: over(|line| measured(line, |m| m.cpu_seconds.learn)),
+        learn_seconds: over(|line| measured(line, |m| m.cpu_seconds.learning())),
         predict_seconds: over(|line| measured(line, |m| m.cpu_seconds.predict)),
         peak_memory_bytes: over(|line| measured(line, |m| m.peak_memory_bytes as f64)),
         matrix: mean_matrix(&done),

@@ -42,6 +42,12 @@ impl Agenda {
             )));
         }
         let chosen = presets::chosen(&choices.preset);
+        if let Some(preset) = chosen.iter().find(|one| one.grid && choices.finished) {
+            return Err(Failure::input(format!(
+                "--preset {} searches, and --finished computes nothing. Leave one of them out",
+                preset.name
+            )));
+        }
         let rows: Vec<(&Preset, Part)> = chosen
             .iter()
             .flat_map(|&preset| preset.parts().into_iter().map(move |part| (preset, part)))
@@ -107,10 +113,17 @@ impl Agenda {
         let lines = entrants.iter().enumerate();
         let lines =
             lines.map(|(place, one)| line(label(one), place, &one.contender.name, one.protocol));
+        let mut metrics = vec![Metric::Aa, Metric::Af, Metric::TaskId];
+        metrics.extend(
+            protocols
+                .iter()
+                .any(|one| one.is_open())
+                .then_some(Metric::Auroc),
+        );
         let table = Plan {
             name: "results",
             about: "",
-            metrics: vec![Metric::Aa, Metric::Af, Metric::TaskId],
+            metrics,
             lines: lines.collect(),
         };
         Ok(Agenda {
@@ -158,6 +171,7 @@ fn line(label: String, entrant: usize, learner: &str, protocol: Protocol) -> Pla
     PlannedLine {
         label,
         entrant,
+        protocol,
         replays: registry::entry(learner).is_ok_and(|entry| entry.replays),
         reference: learner == "joint" || protocol == Protocol::Oracle,
     }

@@ -25,6 +25,8 @@ pub(super) fn caption(plan: &Plan, comparison: &Comparison, entrants: &[Entrant]
     told.push(format!("What is known at the test: {}.", known.join("; ")));
     if plan.lines.iter().any(|line| line.reference) {
         told.push("† marks references, which see all tasks at once or are told the task; they do not compete for the best figure, in bold.".into());
+    } else if protocols.len() > 1 {
+        told.push("The best figure of each protocol is in bold.".into());
     } else {
         told.push("The best figure is in bold.".into());
     }
@@ -32,12 +34,13 @@ pub(super) fn caption(plan: &Plan, comparison: &Comparison, entrants: &[Entrant]
     let orders = or_default(&orders, ClassOrder::Ascending);
     let orders: Vec<String> = orders.iter().map(word).collect();
     told.push(format!(
-        "{}; classes arrive {}.",
+        "{}; classes arrive {}{}.",
         seeds(comparison.seeds),
         match orders.len() {
             1 => format!("in {} order", orders[0]),
             _ => "in the orders named".to_owned(),
-        }
+        },
+        comparison.unusual()
     ));
     let sets: Vec<String> = comparison.sets.iter().map(data).collect();
     told.push(format!("Data: {}.", sets.join("; ")));

@@ -88,6 +88,12 @@ pub(crate) fn run(args: Bench, global: &Global, output: &Output) -> Result<(), F
     for agenda in agendas {
         works.push(Work::new(agenda, &choices, out, &global)?);
     }
+    if choices.finished && !works.iter().any(|work| work.place.join("runs").is_dir()) {
+        return Err(Failure::input(format!(
+            "{}: there are no runs in this folder. Name the folder of a bench, or leave --finished out",
+            out.display()
+        )));
+    }
     let folder = Folder::open(out)?;
     folder.write("command.txt", &command())?;
     notes

@@ -54,7 +54,7 @@ impl Pool<'_> {
                     if let Found::Damaged(why) = found {
                         let file = self.folder.file(spec);
                         self.meter
-                            .note(&format!("{}: {why}; the run is done again", file.display()));
+                            .note(&format!("{}: {why}; {}", file.display(), self.remedy()));
                     }
                     missing.push(spec.clone());
                 }
@@ -90,6 +90,14 @@ impl Pool<'_> {
         match self.finished || records.iter().all(Option::is_some) {
             true => Ok(records),
             false => Err(Failure::system("a run was lost")),
+        }
+    }
+
+    /// What becomes of a run that cannot be read.
+    fn remedy(&self) -> &'static str {
+        match self.finished {
+            true => "it is left out, and done again without --finished",
+            false => "the run is done again",
         }
     }
 

@@ -47,6 +47,20 @@ pub(super) struct Comparison {
 }
 
 impl Comparison {
+    /// What is not usual about its tasks, for captions.
+    pub(super) fn unusual(&self) -> String {
+        let mut told = String::new();
+        if let Grouping::PerTask(classes) = &self.stream.grouping
+            && *classes != 2
+        {
+            told.push_str(&format!("; {classes} classes a task"));
+        }
+        if let Some(seed) = self.split_seed {
+            told.push_str(&format!("; one split for all runs, of seed {seed}"));
+        }
+        told
+    }
+
     /// Checks all choices before any work is done.
     pub(super) fn new(
         choices: &Choices,

@@ -34,7 +34,7 @@ pub(super) struct Row {
     pub(super) task_id_accuracy: Option<Spread>,
     /// Only under the protocols `open` and `open:M`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    auroc: Option<Spread>,
+    pub(super) auroc: Option<Spread>,
     pub(super) stored_floats_per_task: Option<Spread>,
     cpu_seconds: Option<Spread>,
     /// By the clock.

@@ -84,7 +84,9 @@ impl Work {
             folder.write(&name("tex"), &tables::latex(&table))?;
             folder.write(&name("csv"), &tables::csv(&table).map_err(Failure::system)?)?;
         }
-        studied::study(&self.agenda.studies, &self.comparison, folder, global)?;
+        if !choices.finished {
+            studied::study(&self.agenda.studies, &self.comparison, folder, global)?;
+        }
         Ok(rows)
     }
 

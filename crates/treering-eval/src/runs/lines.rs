@@ -5,6 +5,7 @@ use treering_data::{ClassOrder, Grouping, StreamOptions};
 use treering_learn::Stored;
 use treering_learn::registry::Settings;
 
+use super::record::unlike_matrix;
 use super::{Measured, Record, RunResult, Status};
 use crate::{Asked, Open, Protocol};
 
@@ -50,6 +51,34 @@ pub struct Line {
 }
 
 impl Line {
+    /// Why the line cannot be what a run left, if its parts contradict each other.
+    pub fn contradiction(&self) -> Option<&'static str> {
+        let (Some(matrix), Some(curve)) = (&self.matrix, &self.learning_curve) else {
+            let whole = self.status == Status::Failed && self.aa.is_none();
+            return (!whole).then_some("it has no matrix");
+        };
+        if self.tasks.is_some_and(|tasks| tasks != matrix.len()) {
+            return Some("its matrix has not a row for every task");
+        }
+        let percents = [
+            self.task_id_accuracy,
+            self.micro_accuracy,
+            self.macro_f1,
+            self.calibration_error,
+        ];
+        if !percents
+            .iter()
+            .flatten()
+            .all(|percent| (0.0..=100.0).contains(percent))
+        {
+            return Some("a share of it lies outside 0 to 100");
+        }
+        if self.stored_floats_per_task.is_some_and(|count| count < 0.0) {
+            return Some("it keeps fewer numbers than none");
+        }
+        unlike_matrix(matrix, (self.aa, self.af), curve)
+    }
+
     /// The line of a run.
     ///
     /// # Arguments

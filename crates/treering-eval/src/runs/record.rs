@@ -98,28 +98,14 @@ impl RunResult {
 impl RunResult {
     /// What can be computed from the matrix has to be what the matrix gives.
     fn contradiction(&self) -> Option<&'static str> {
-        let row = |(stage, row): (usize, &Vec<f64>)| {
-            let percent = row.iter().all(|value| (0.0..=100.0).contains(value));
-            percent && (row.is_empty() || row.len() == stage + 1)
-        };
-        if !self.matrix.iter().enumerate().all(row) {
-            return Some("its matrix is none of accuracies");
+        let unlike = unlike_matrix(&self.matrix, (self.aa, self.af), &self.learning_curve);
+        if unlike.is_some() {
+            return unlike;
         }
-        let matrix = Matrix::new(self.matrix.clone());
-        let curve = matrix.learning_curve();
-        let same_curve = curve.len() == self.learning_curve.len()
-            && curve
-                .iter()
-                .zip(&self.learning_curve)
-                .all(|(a, b)| same(*a, *b));
         let stored = (self.stored.model + self.stored.memory) as f64;
         let per_task = stored / self.matrix.len().max(1) as f64;
-        let agrees = same(matrix.average_accuracy(), self.aa)
-            && same(matrix.average_forgetting(), self.af)
-            && same(Some(per_task), Some(self.stored_floats_per_task))
-            && same_curve;
-        if !agrees {
-            return Some("its figures are not those of its own matrix");
+        if !same(Some(per_task), Some(self.stored_floats_per_task)) {
+            return Some("its stored numbers per task are not those of its tasks");
         }
         let sound = |open: &Open| open.is_sound(self.matrix.len()) && same(open.mean(), open.auroc);
         let sound = self.open.as_ref().is_none_or(sound);
@@ -132,6 +118,32 @@ impl RunResult {
         let calibrated = self.calibration_error.is_none_or(percent);
         (!calibrated).then_some("its calibration error is no percentage")
     }
+}
+
+/// Why figures cannot be those of a matrix.
+///
+/// # Arguments
+/// * `average`: accuracy and forgetting.
+pub(super) fn unlike_matrix(
+    rows: &[Vec<f64>],
+    average: (Option<f64>, Option<f64>),
+    curve: &[Option<f64>],
+) -> Option<&'static str> {
+    let row = |(stage, row): (usize, &Vec<f64>)| {
+        let percent = row.iter().all(|value| (0.0..=100.0).contains(value));
+        percent && (row.is_empty() || row.len() == stage + 1)
+    };
+    if !rows.iter().enumerate().all(row) {
+        return Some("its matrix is none of accuracies");
+    }
+    let matrix = Matrix::new(rows.to_vec());
+    let right = matrix.learning_curve();
+    let same_curve =
+        right.len() == curve.len() && right.iter().zip(curve).all(|(a, b)| same(*a, *b));
+    let agrees = same(matrix.average_accuracy(), average.0)
+        && same(matrix.average_forgetting(), average.1)
+        && same_curve;
+    (!agrees).then_some("its figures are not those of its own matrix")
 }
 
 /// Equal but for rounding.

@@ -3,6 +3,7 @@
 mod formats;
 mod published;
 
+use treering_eval::Protocol;
 use treering_report::summary::Spread;
 
 pub(super) use self::formats::{csv, latex, markdown};
@@ -15,6 +16,7 @@ pub(super) enum Metric {
     Aa,
     Af,
     TaskId,
+    Auroc,
     Stored,
     LearnSeconds,
     PredictSeconds,
@@ -26,6 +28,7 @@ impl Metric {
             Metric::Aa => "AA",
             Metric::Af => "AF",
             Metric::TaskId => "task-ID",
+            Metric::Auroc => "AUROC",
             Metric::Stored => "stored/task",
             Metric::LearnSeconds => "learn s",
             Metric::PredictSeconds => "predict s",
@@ -37,6 +40,7 @@ impl Metric {
             Metric::Aa => row.aa,
             Metric::Af => row.af,
             Metric::TaskId => row.task_id_accuracy,
+            Metric::Auroc => row.auroc,
             Metric::Stored => row.stored_floats_per_task,
             Metric::LearnSeconds => row.learn_seconds,
             Metric::PredictSeconds => row.predict_seconds,
@@ -55,7 +59,7 @@ impl Metric {
     fn merit(self, spread: Spread) -> i64 {
         let shown = (spread.mean * 10f64.powi(self.decimals() as i32)).round() as i64;
         match self {
-            Metric::Aa | Metric::Af | Metric::TaskId => shown,
+            Metric::Aa | Metric::Af | Metric::TaskId | Metric::Auroc => shown,
             Metric::Stored | Metric::LearnSeconds | Metric::PredictSeconds => -shown,
         }
     }
@@ -74,6 +78,7 @@ pub(super) struct Plan {
 pub(super) struct PlannedLine {
     pub(super) label: String,
     pub(super) entrant: usize,
+    pub(super) protocol: Protocol,
     pub(super) replays: bool,
     pub(super) reference: bool,
 }
@@ -96,6 +101,7 @@ struct Column {
 
 struct Line {
     label: String,
+    protocol: Protocol,
     replays: bool,
     reference: bool,
     cells: Vec<Cell>,
@@ -126,6 +132,7 @@ impl Table {
             });
             lines.push(Line {
                 label: planned.label.clone(),
+                protocol: planned.protocol,
                 replays: planned.replays,
                 reference: planned.reference,
                 cells: cells.collect(),
@@ -148,18 +155,23 @@ impl Table {
         table
     }
 
-    /// Marks the best of every column; references do not compete, and a single method has nobody to beat.
+    /// Marks the best of every column among the methods that are told the same; references do not compete, and a single method has nobody to beat.
     fn mark_best(&mut self) {
-        if self.lines.iter().filter(|line| !line.reference).count() < 2 {
-            return;
-        }
-        for (at, column) in self.columns.iter().enumerate() {
-            let merit = |cell: &Cell| cell.spread.map(|spread| column.metric.merit(spread));
-            let rivals = self.lines.iter().filter(|line| !line.reference);
-            let best = rivals.filter_map(|line| merit(&line.cells[at])).max();
-            for line in self.lines.iter_mut().filter(|line| !line.reference) {
-                let cell = &mut line.cells[at];
-                cell.best = best.is_some() && merit(cell) == best;
+        let mut protocols: Vec<Protocol> = self.lines.iter().map(|line| line.protocol).collect();
+        protocols.dedup();
+        for protocol in protocols {
+            let rival = |line: &Line| !line.reference && line.protocol == protocol;
+            if self.lines.iter().filter(|line| rival(line)).count() < 2 {
+                continue;
+            }
+            for (at, column) in self.columns.iter().enumerate() {
+                let merit = |cell: &Cell| cell.spread.map(|spread| column.metric.merit(spread));
+                let rivals = self.lines.iter().filter(|line| rival(line));
+                let best = rivals.filter_map(|line| merit(&line.cells[at])).max();
+                for line in self.lines.iter_mut().filter(|line| rival(line)) {
+                    let cell = &mut line.cells[at];
+                    cell.best = best.is_some() && merit(cell) == best;
+                }
             }
         }
     }

@@ -10,6 +10,7 @@ fn cell(values: &[f64]) -> Cell {
 
 fn line(label: &str, reference: bool, cells: Vec<Cell>) -> Line {
     Line {
+        protocol: Protocol::Paper,
         label: label.into(),
         replays: reference,
         reference,
@@ -101,4 +102,26 @@ fn a_zero_has_no_sign() {
     let mut table = toy();
     table.lines[1].cells[0] = cell(&[-0.01]);
     assert!(markdown(&table).contains("| ewc | no | 0.0 |"));
+}
+
+#[test]
+fn the_best_is_sought_among_rows_that_are_told_the_same() {
+    let mut table = toy();
+    let column = table.columns.remove(0);
+    table.columns = vec![column];
+    let under = |protocol, label: &str, value: f64| Line {
+        protocol,
+        ..line(label, false, vec![cell(&[value])])
+    };
+    use Protocol::{Mixed, Paper, Single};
+    table.lines = vec![
+        under(Paper, "a", 90.0),
+        under(Mixed, "a, mixed", 70.0),
+        under(Paper, "b", 80.0),
+        under(Mixed, "b, mixed", 75.0),
+        under(Single, "alone", 99.0),
+    ];
+    table.mark_best();
+    let best: Vec<bool> = table.lines.iter().map(|line| line.cells[0].best).collect();
+    assert_eq!(best, [true, false, false, true, false]);
 }
