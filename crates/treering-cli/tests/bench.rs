@@ -461,11 +461,30 @@ fn finished_runs_make_tables_and_nothing_is_computed() {
             "--out",
             "out",
         ],
-        &["--preset grids searches"],
+        &["the preset grids asks for runs"],
     );
     refused(
         &place,
         &quick("3", &["--finished", "--retry-failed"]),
-        &["--retry-failed"],
+        &["retry-failed asks for runs"],
+    );
+    fs::write(
+        place.path().join("c.toml"),
+        "finished = true\ngrid = ['ewc.lambda=1,2']\n",
+    )
+    .unwrap();
+    refused(
+        &place,
+        &[
+            "bench",
+            "c.toml",
+            "--data",
+            "demo",
+            "--learner",
+            "ewc",
+            "--out",
+            "out",
+        ],
+        &["grid asks for runs"],
     );
 }

@@ -194,6 +194,15 @@ impl Query {
         &self.graph
     }
 
+    /// How many tasks count, of so many learned: for learners that keep every stage.
+    pub(crate) fn stage(&self, learned: usize) -> Result<usize, LearnError> {
+        match self.seen.unwrap_or(learned) {
+            _ if learned == 0 => Err(LearnError::Nothing),
+            seen if seen == 0 || seen > learned => Err(LearnError::Stage { seen, learned }),
+            seen => Ok(seen),
+        }
+    }
+
     /// Refuses a query that does not fit features of this width and so many tasks.
     pub(crate) fn check(&self, features: usize, learned: usize) -> Result<(), LearnError> {
         let found = self.graph().features().columns();

@@ -94,14 +94,15 @@ pub fn read(folder: &Path) -> Result<Bench, ReadError> {
     })
 }
 
-/// Presets that are about something else than accuracy keep their runs in a folder of their own.
+/// Folders inside that do hold runs, in words: some presets keep theirs apart.
 fn inner(folder: &Path) -> String {
-    let with_runs = |name: &&str| folder.join(name).join(RESULTS).is_file();
-    let there: Vec<String> = ["task-id", "time"]
-        .into_iter()
-        .filter(with_runs)
-        .map(|name| folder.join(name).display().to_string())
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut there: Vec<String> = entries
+        .map(|entry| entry.path())
+        .filter(|path| path.join(RESULTS).is_file())
+        .map(|path| path.display().to_string())
         .collect();
+    there.sort();
     match there.is_empty() {
         true => String::new(),
         false => format!(", here {}", there.join(" or ")),

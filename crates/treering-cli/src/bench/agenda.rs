@@ -42,12 +42,6 @@ impl Agenda {
             )));
         }
         let chosen = presets::chosen(&choices.preset);
-        if let Some(preset) = chosen.iter().find(|one| one.grid && choices.finished) {
-            return Err(Failure::input(format!(
-                "--preset {} searches, and --finished computes nothing. Leave one of them out",
-                preset.name
-            )));
-        }
         let rows: Vec<(&Preset, Part)> = chosen
             .iter()
             .flat_map(|&preset| preset.parts().into_iter().map(move |part| (preset, part)))

@@ -10,6 +10,7 @@ use treering_eval::Protocol;
 use super::assign::Place;
 use super::presets;
 use super::protocols::ProtocolParser;
+use crate::failure::Failure;
 use crate::plan::{Order, Split};
 
 /// The most that a flag or a key of the config file takes.
@@ -67,7 +68,7 @@ pub(crate) struct Choices {
     #[arg(long)]
     pub(super) retry_failed: bool,
     /// Compute nothing: tables and results of the runs that are there, with fewer seeds where some are missing.
-    #[arg(long, conflicts_with_all = ["grid", "retry_failed"])]
+    #[arg(long)]
     pub(super) finished: bool,
     /// Print the table as JSON, a line a row.
     #[arg(long)]
@@ -81,6 +82,16 @@ pub(crate) struct Choices {
 }
 
 impl Choices {
+    /// Refuses choices that contradict each other.
+    pub(super) fn check(&self) -> Result<(), Failure> {
+        match unfinished(self) {
+            None => Ok(()),
+            Some(other) => Err(Failure::input(format!(
+                "finished computes nothing, and {other} asks for runs. Leave one of them out"
+            ))),
+        }
+    }
+
     /// What flags say, and what the file says where they say nothing. Parameters of both count; a flag's goes last.
     pub(super) fn or(self, file: Choices) -> Choices {
         fn list<T>(flags: Vec<T>, file: Vec<T>) -> Vec<T> {
@@ -107,6 +118,18 @@ impl Choices {
             threads: file.threads,
             memory: file.memory,
         }
+    }
+}
+
+/// Refuses to compute nothing and something at once, whether flags or the file say so.
+fn unfinished(choices: &Choices) -> Option<&'static str> {
+    let searches = presets::chosen(&choices.preset).iter().any(|one| one.grid);
+    match () {
+        _ if !choices.finished => None,
+        _ if choices.retry_failed => Some("retry-failed"),
+        _ if !choices.grid.is_empty() => Some("grid"),
+        _ if searches => Some("the preset grids"),
+        _ => None,
     }
 }
 

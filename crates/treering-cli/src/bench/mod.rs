@@ -66,6 +66,7 @@ pub(crate) fn run(args: Bench, global: &Global, output: &Output) -> Result<(), F
         Some(file) => args.choices.or(config::read(file)?),
         None => args.choices,
     };
+    choices.check()?;
     let out = choices.out.as_deref();
     let out = out.unwrap_or(Path::new("treering-bench"));
     if out.as_os_str().is_empty() {

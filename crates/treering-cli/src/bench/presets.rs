@@ -152,8 +152,8 @@ pub(super) static PRESETS: &[Preset] = &[
     },
     Preset {
         name: "beyond",
-        about: "Treering's own learner beside TPP and Joint, under every protocol. Not in the paper",
-        metrics: &[Metric::Aa, Metric::TaskId],
+        about: "Treering's own learner beside TPP and Joint, from a task's test nodes together to single nodes and tasks never learned. Not in the paper",
+        metrics: &[Metric::Aa, Metric::TaskId, Metric::Auroc],
         parts: beyond,
         ..NOTHING
     },

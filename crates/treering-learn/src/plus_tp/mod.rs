@@ -121,11 +121,7 @@ impl Learner for PlusTp {
         if query.tasks.is_some() {
             return self.host.predict(query);
         }
-        let learned = self.prototypes.len();
-        let seen = query.seen.unwrap_or(learned);
-        if seen == 0 || seen > learned {
-            return Err(LearnError::Stage { seen, learned });
-        }
+        let seen = query.stage(self.prototypes.len())?;
         query.check(first.len(), seen)?;
         let prototypes: Vec<&[f64]> = self.prototypes[..seen].iter().map(|p| &p[..]).collect();
         let routes = self.recogniser.routes(query, &prototypes);

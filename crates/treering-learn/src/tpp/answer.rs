@@ -78,14 +78,9 @@ impl Tpp {
 
     /// The rings that may be used, once the query is found to fit.
     fn rings_for(&self, query: &Query, backbone: &Backbone) -> Result<&[Ring], LearnError> {
-        let learned = self.rings.len();
-        let seen = query.seen.unwrap_or(learned);
+        let seen = query.stage(self.rings.len())?;
         query.check(backbone.features, seen)?;
-        match seen {
-            0 => Err(LearnError::Nothing),
-            _ if seen > learned => Err(LearnError::Stage { seen, learned }),
-            _ => Ok(&self.rings[..seen]),
-        }
+        Ok(&self.rings[..seen])
     }
 }
 

@@ -1,10 +1,12 @@
-//! Answering a query: H(y|x) = sum over tasks of H(t|group) H(y|x,t).
+//! Answering a query: the likeliest task of a group, then the likeliest of its classes for each node. A class belongs to one task, so H(y|x) is
+//! H(t|group) H(y|x,t) of its own.
 
 use super::embed::View;
 use super::familiar::{Ruler, familiarity};
 use super::head::{Blocks, outputs};
 use super::router::{Router, Scores};
 use super::{Ring, Treering};
+use crate::network::kernels::softmax;
 use crate::{Answer, LearnError, Query};
 
 /// What head scores are multiplied with before they become probabilities; fitted on validation nodes of four graphs.
@@ -22,14 +24,7 @@ struct Route {
 impl Treering {
     pub(super) fn answers(&self, query: &Query) -> Result<Vec<Answer>, LearnError> {
         let space = self.space.get().ok_or(LearnError::Nothing)?;
-        let learned = self.rings.len();
-        let seen = query.seen.unwrap_or(learned);
-        if seen == 0 || learned == 0 {
-            return Err(LearnError::Nothing);
-        }
-        if seen > learned {
-            return Err(LearnError::Stage { seen, learned });
-        }
+        let seen = query.stage(self.rings.len())?;
         query.check(space.features(), seen)?;
         if query.nodes.is_empty() {
             return Ok(Vec::new());
@@ -168,14 +163,6 @@ fn first_largest(values: &[f64]) -> usize {
         .iter()
         .position(|&value| value == largest)
         .unwrap_or(0)
-}
-
-fn softmax(row: &mut [f64]) {
-    let largest = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    row.iter_mut()
-        .for_each(|value| *value = (*value - largest).exp());
-    let total: f64 = row.iter().sum();
-    row.iter_mut().for_each(|value| *value /= total);
 }
 
 /// What the heads of all rings say about all nodes.

@@ -29,7 +29,7 @@ pub(crate) struct View {
     /// Of every hop, what makes each node's row unit length. Lengths are those of projected rows.
     pub(crate) scales: Vec<Vec<f64>>,
     /// Of every node of the graph, the length of its features.
-    pub(crate) lengths: Vec<f32>,
+    pub(crate) lengths: Vec<f64>,
 }
 
 impl Space {
@@ -125,7 +125,7 @@ impl Space {
     }
 
     /// Some columns of the projected features of all nodes.
-    fn strip(&self, features: &Features, lengths: &[f32], start: usize, strip: usize) -> Vec<f32> {
+    fn strip(&self, features: &Features, lengths: &[f64], start: usize, strip: usize) -> Vec<f32> {
         let mut out = vec![0f32; features.rows() * strip];
         let scale = 1.0 / (PLACES as f32).sqrt();
         out.par_chunks_mut(strip)
@@ -152,7 +152,7 @@ impl Space {
                     }
                 };
                 each_entry(features, node, |column, value| {
-                    add(column, value / lengths[node])
+                    add(column, (f64::from(value) / lengths[node]) as f32)
                 });
             });
         out
@@ -175,17 +175,13 @@ pub(super) fn each_entry(features: &Features, row: usize, mut call: impl FnMut(u
 }
 
 /// The length of every row, 1 for rows of zeros. In f64, so that no square of a finite number is infinite.
-fn lengths(features: &Features) -> Vec<f32> {
+fn lengths(features: &Features) -> Vec<f64> {
     let length = |row: usize| {
         let mut squares = 0f64;
         each_entry(features, row, |_, value| {
             squares += f64::from(value).powi(2)
         });
-        if squares > 0.0 {
-            squares.sqrt() as f32
-        } else {
-            1.0
-        }
+        if squares > 0.0 { squares.sqrt() } else { 1.0 }
     };
     (0..features.rows()).into_par_iter().map(length).collect()
 }

@@ -81,7 +81,7 @@ impl<'a> Blocks<'a> {
             .with_min_len(64)
             .for_each(|(node, out)| {
                 each_entry(self.features, node, |column, value| {
-                    let value = f64::from(value / self.view.lengths[node]);
+                    let value = f64::from(value) / self.view.lengths[node];
                     let weights = &weights[column * width..(column + 1) * width];
                     out.iter_mut()
                         .zip(weights)
@@ -134,7 +134,7 @@ impl<'a> Blocks<'a> {
                 .enumerate()
                 .filter(|(_, value)| **value != 0.0)
             {
-                let value = value / f64::from(self.view.lengths[node]);
+                let value = value / self.view.lengths[node];
                 each_entry(self.features, node, |column, entry| {
                     out[column] += value * f64::from(entry);
                 });

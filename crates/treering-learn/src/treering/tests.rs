@@ -3,7 +3,9 @@
 use faer::prelude::Solve;
 use faer::{Mat, Side};
 use treering_data::Silent;
-use treering_graph::{Direction, NodeId, Propagation, Side as Way};
+use treering_graph::{
+    Dense, Direction, Features, Graph, NodeId, Origin, Parts, Propagation, Side as Way,
+};
 
 use super::embed::Space;
 use super::familiar::{Ruler, Usual, familiarity};
@@ -413,4 +415,35 @@ fn earlier_stages_are_as_they_were() {
     all.predict(&query).unwrap();
     query.seen = Some(2);
     assert_eq!(all.predict(&query).unwrap(), right);
+}
+
+#[test]
+fn features_of_any_finite_size_are_seen_alike() {
+    let graph = small_graph(NODES, COLUMNS, Direction::Undirected);
+    let scaled = |by: f32| {
+        let dense = graph.features().to_dense();
+        let values: Vec<f32> = dense.values().iter().map(|&v| v * by).collect();
+        let features = Dense::new(NODES, COLUMNS, values.into()).unwrap();
+        let parts = Parts {
+            arcs: graph.arcs().clone(),
+            features: Features::Dense(features),
+            labels: graph.labels().cloned(),
+            names: graph.names().clone(),
+            split: None,
+            origin: Origin::default(),
+        };
+        let mut learner = Treering::new(Parameters::default()).unwrap();
+        let graph = Graph::new(parts).unwrap();
+        let task = TrainingTask::new(graph.clone(), 0, Shown::Train).unwrap();
+        learner.learn(&[task], &Silent).unwrap();
+        let nodes = NodeId::first(NODES).collect();
+        let query = Query::new(graph, nodes, Groups::Single);
+        learner.predict(&query).unwrap()
+    };
+    // The largest is 1, and the length of a row of them is beyond f32.
+    for (a, b) in scaled(1.0).iter().zip(scaled(3e38)) {
+        for (a, b) in a.probabilities.iter().zip(&b.probabilities) {
+            assert!((a - b).abs() < 1e-4, "{a} {b}");
+        }
+    }
 }

@@ -155,11 +155,7 @@ impl Learner for TaskSpecific {
         let Some(first) = self.tasks.first() else {
             return Err(LearnError::Nothing);
         };
-        let learned = self.tasks.len();
-        let seen = query.seen.unwrap_or(learned);
-        if seen == 0 || seen > learned {
-            return Err(LearnError::Stage { seen, learned });
-        }
+        let seen = query.stage(self.tasks.len())?;
         query.check(first.prototype.len(), seen)?;
         if let Some(tasks) = &query.tasks {
             return self.within(query, tasks);
