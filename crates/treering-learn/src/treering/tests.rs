@@ -1,5 +1,6 @@
 //! Every formula against one that is written down plainly: dense matrices, explicit inverses, refits.
 
+use faer::linalg::solvers::Llt;
 use faer::prelude::Solve;
 use faer::{Mat, Side};
 use treering_data::Silent;
@@ -230,13 +231,28 @@ fn a_bounded_scatter_keeps_the_largest_directions_and_the_trace() {
     );
 }
 
-#[test]
-fn ridge_scores_are_those_of_least_squares_on_all_rows() {
+/// Sixty rows of three classes, in a profile of full rank, in sums of it alone.
+fn summed() -> (usize, Vec<f32>, Labelled, Profile, Sums) {
     let width = 6;
     let (rows, labelled) = rows(60, width);
     let profile = Profile::new(&rows, &labelled, 3, width, 5);
     let mut sums = Sums::new(width);
     sums.add(&profile);
+    (width, rows, labelled, profile, sums)
+}
+
+/// The squared distance of a row to a class mean, by a scatter that was taken apart.
+fn plain_distance(solver: &Llt<f64>, row: &[f32], mean: &[f32]) -> f64 {
+    let z = Mat::from_fn(row.len(), 1, |at, _| {
+        f64::from(row[at]) - f64::from(mean[at])
+    });
+    let solved = solver.solve(&z);
+    (0..row.len()).map(|at| z[(at, 0)] * solved[(at, 0)]).sum()
+}
+
+#[test]
+fn ridge_scores_are_those_of_least_squares_on_all_rows() {
+    let (width, rows, labelled, profile, sums) = summed();
     let scores = sums.scores(Router::Ridge).unwrap();
     // By hand: rows centred at the mean of class means, weights 1 / (classes x class size), targets 1 and 0 less their mean.
     let counts: Vec<f64> = profile.counts.iter().map(|&n| f64::from(n)).collect();
@@ -274,11 +290,7 @@ fn ridge_scores_are_those_of_least_squares_on_all_rows() {
 
 #[test]
 fn evidence_scores_differ_by_the_differences_of_squared_distances() {
-    let width = 6;
-    let (rows, labelled) = rows(60, width);
-    let profile = Profile::new(&rows, &labelled, 3, width, 5);
-    let mut sums = Sums::new(width);
-    sums.add(&profile);
+    let (width, rows, labelled, profile, sums) = summed();
     let ours = sums.scores(Router::Evidence).unwrap().of(&rows, 60);
     let mut shared = plain_scatter(&rows, &labelled, width);
     shared *= faer::Scale(1.0 / 3.0);
@@ -286,13 +298,8 @@ fn evidence_scores_differ_by_the_differences_of_squared_distances() {
     (0..width).for_each(|at| shared[(at, at)] += ridge);
     let solver = shared.llt(Side::Lower).unwrap();
     let distance = |i: usize, c: usize| {
-        let z = Mat::from_fn(width, 1, |at, _| {
-            f64::from(rows[i * width + at]) - f64::from(profile.means[c * width + at])
-        });
-        let solved = solver.solve(&z);
-        (0..width)
-            .map(|at| z[(at, 0)] * solved[(at, 0)])
-            .sum::<f64>()
+        let place = |at: usize| at * width..(at + 1) * width;
+        plain_distance(&solver, &rows[place(i)], &profile.means[place(c)])
     };
     for i in 0..60 {
         for c in 1..3 {
@@ -320,13 +327,8 @@ fn distances_are_those_of_the_inverse_scatter() {
         let ours = Ruler::new(&profile).distances(&rows, 60);
         for (i, ours) in ours.into_iter().enumerate() {
             let to = |c: usize| {
-                let z = Mat::from_fn(width, 1, |at, _| {
-                    f64::from(rows[i * width + at]) - f64::from(profile.means[c * width + at])
-                });
-                let solved = solver.solve(&z);
-                (0..width)
-                    .map(|at| z[(at, 0)] * solved[(at, 0)])
-                    .sum::<f64>()
+                let place = |at: usize| at * width..(at + 1) * width;
+                plain_distance(&solver, &rows[place(i)], &profile.means[place(c)])
             };
             let right = (0..3).map(to).fold(f64::INFINITY, f64::min);
             assert!(
