@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use treering_data::{DataError, Fault, RecipeError, StreamError, SynthError};
 use treering_eval::runs::FolderError;
 use treering_learn::LearnError;
-use treering_learn::tpp::saved::SavedError;
+use treering_learn::saved::SavedError;
 use treering_store::StoreError;
 
 /// Why a command stopped.

@@ -27,7 +27,7 @@ fn predictions_in_every_format() {
     learn(&place, "m", "2,3", &[]);
     let csv = works(&place, &["predict", "m", "g.treering"]);
     let lines: Vec<&str> = csv.lines().collect();
-    assert_eq!(lines[0], "node,class,probability,task,margin");
+    assert_eq!(lines[0], "node,class,probability,task,margin,confidence");
     assert_eq!(lines.len(), 181);
     works(&place, &["predict", "m", "g.treering", "-o", "p.csv"]);
     assert_eq!(fs::read_to_string(place.path().join("p.csv")).unwrap(), csv);
@@ -81,7 +81,10 @@ fn predictions_in_every_format() {
         &["predict", "m", "g.treering", "--only", "7,3", "--top", "2"],
     );
     let lines: Vec<&str> = top.lines().collect();
-    assert_eq!(lines[0], "node,rank,class,probability,task,margin");
+    assert_eq!(
+        lines[0],
+        "node,rank,class,probability,task,margin,confidence"
+    );
     assert!(
         lines[1].starts_with("7,1,")
             && lines[2].starts_with("7,2,")

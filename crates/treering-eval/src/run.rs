@@ -8,7 +8,7 @@ use treering_learn::{Answer, LearnError, Learner, Shown, Stages};
 use crate::calibration::Confidences;
 use crate::cell::{Cell, is_right, judge};
 use crate::classes::ClassCounts;
-use crate::matrix::Matrix;
+use crate::matrix::{Matrix, mean};
 use crate::measure::{Costs, Spent, Watch};
 use crate::open::{Familiar, Open};
 use crate::protocol::{Exam, Protocol, Question, Questions, inductive_tasks_of, tasks_of};
@@ -40,6 +40,18 @@ impl Outcome {
             (sum.0 + cell.recognised.0, sum.1 + cell.recognised.1)
         });
         (all > 0).then(|| 100.0 * right as f64 / all as f64)
+    }
+
+    /// The mean over tasks of the share of their groups that were recognised after the last task, in percent: every task counts the same, however many
+    /// groups it has.
+    pub fn task_accuracy_by_task(&self) -> Option<f64> {
+        let last = self.matrix.rows().len().checked_sub(1)?;
+        let cells = self.cells.iter().filter(|cell| cell.stage == last);
+        let shares = cells.filter(|cell| cell.recognised.1 > 0).map(|cell| {
+            let (right, all) = cell.recognised;
+            100.0 * right as f64 / all as f64
+        });
+        mean(&shares.collect::<Vec<_>>())
     }
 
     /// The classes of all nodes that were asked about after the last task.

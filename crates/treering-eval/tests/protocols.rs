@@ -110,14 +110,15 @@ fn paper_and_oracle_show_one_group_a_task_and_only_paper_patches() {
 #[test]
 fn single_and_inductive_show_every_node_alone_on_the_whole_task() {
     for asked in [Asked::Test, Asked::Validation] {
-        for protocol in [Protocol::Single, Protocol::Inductive] {
+        for protocol in [Protocol::Single, Protocol::Inductive, Protocol::Patched] {
             let (reader, _) = run(protocol, asked);
             let queries = reader.queries.borrow();
             assert_eq!(queries.len(), 6);
             for (seen, (stage, of)) in queries.iter().zip(one_by_one()) {
                 assert_task_query(seen, stage, of, asked);
                 assert_eq!(seen.groups, Groups::Single);
-                assert_eq!((seen.patch, &seen.tasks), (None, &None));
+                assert_eq!(seen.patch.is_some(), protocol == Protocol::Patched);
+                assert_eq!(seen.tasks, None);
             }
         }
     }
@@ -128,7 +129,7 @@ fn groups_are_of_the_size_asked_for_and_the_same_at_every_stage() {
     let of = |size: u32, asked: Asked| run(Protocol::groups(size).unwrap(), asked).0;
     for (size, asked, sizes) in [
         (2, Asked::Test, &[2, 2][..]),
-        (3, Asked::Test, &[3, 1]),
+        (3, Asked::Test, &[4]),
         (4, Asked::Test, &[4]),
         (9, Asked::Test, &[4]),
         (2, Asked::Validation, &[2]),

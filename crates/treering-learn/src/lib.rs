@@ -7,6 +7,7 @@ pub mod baselines;
 pub mod network;
 pub mod plus_tp;
 pub mod registry;
+pub mod saved;
 pub mod tpp;
 pub mod treering;
 

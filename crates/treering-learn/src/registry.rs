@@ -9,7 +9,7 @@ use crate::baselines::{
     cat, delome, ergnn, ewc, finetune, gem, joint, lwf, mas, oodcil, sem, ssm, task_specific, twp,
 };
 use crate::plus_tp::{self, PlusTp, SUFFIX};
-use crate::tpp::{Tpp, TppParameters, saved};
+use crate::tpp::{self, Tpp, TppParameters};
 use crate::treering::{self, Treering};
 use crate::{LearnError, Learner};
 
@@ -78,7 +78,7 @@ pub static LEARNERS: &[Entry] = &[
     entry!("cat", true, cat, "trains on condensed tasks alone, matched in the means of random embeddings"),
     entry!("delome", true, delome, "replays condensed tasks, matched in gradients, with a debiased loss"),
     entry!("oodcil", true, oodcil, "one network a task that also knows what is not its own"),
-    entry!(saved::LEARNER, false, 1, TppParameters, Tpp::new, "task profiling and prompting, the paper's method"),
+    entry!(tpp::LEARNER, false, 1, TppParameters, Tpp::new, "task profiling and prompting, the paper's method"),
     entry!(treering::LEARNER, false, treering::REVISION, treering::Parameters, Treering::new, "our own: sums and heads in closed form, for single nodes too"),
 ];
 

@@ -146,7 +146,8 @@ fn key(line: &Line) -> String {
     let mut parameters = Value::Object(without_seed(&line.parameters));
     parameters.sort_all_objects();
     let learner = (&line.learner, line.revision, line.tp_revision, &parameters);
-    word(&(&line.data, &line.checksum, &stream, learner, &line.protocol))
+    let protocol = (&line.protocol, line.protocol_revision);
+    word(&(&line.data, &line.checksum, &stream, learner, protocol))
 }
 
 fn without_seed(parameters: &Settings) -> Settings {

@@ -118,7 +118,9 @@ impl Writer {
     fn write(&mut self, plan: &Plan) -> Result<()> {
         self.make_rings_folder()?;
         if let Some(head) = self.head.take() {
-            let written = self.write_file(layout::BACKBONE, &head.backbone, &BACKBONE);
+            let written = head.backbone.as_deref().map_or(Ok(()), |backbone| {
+                self.write_file(layout::BACKBONE, backbone, &BACKBONE)
+            });
             self.head = Some(head);
             written?;
         }
@@ -244,7 +246,10 @@ fn first_manifest(head: &NewModel) -> Manifest {
         learner: head.learner.clone(),
         parameters: head.parameters.clone(),
         feature_width: head.feature_width,
-        backbone: FileEntry::new(layout::BACKBONE.into(), &head.backbone),
+        backbone: head
+            .backbone
+            .as_deref()
+            .map(|bytes| FileEntry::new(layout::BACKBONE.into(), bytes)),
         next_ring: 1,
         rings: Vec::new(),
         facts: head.facts.clone(),

@@ -22,7 +22,7 @@
 //!     parameters: json!({ "prompts": 3 }),
 //!     feature_width: 2,
 //!     facts: json!({}),
-//!     backbone: encode(&[Tensor::f32("w", &[2, 1], vec![0.5, -1.0])], &nothing),
+//!     backbone: Some(encode(&[Tensor::f32("w", &[2, 1], vec![0.5, -1.0])], &nothing)),
 //! })?;
 //! writer.commit(vec![Change::Add(NewRing {
 //!     name: "first topics".into(),

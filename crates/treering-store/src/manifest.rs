@@ -37,8 +37,9 @@ pub struct Manifest {
     pub parameters: Value,
     /// How many feature columns a graph must have.
     pub feature_width: usize,
-    /// The file of the backbone.
-    pub backbone: FileEntry,
+    /// The file of the backbone; none where rings share nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub backbone: Option<FileEntry>,
     /// The number that the next ring will have. It only grows, so that no number is used twice.
     pub next_ring: u32,
     /// The rings, in the order in which their tasks were learned.
@@ -143,7 +144,9 @@ impl Manifest {
     /// Whether the parts fit together and no path leads out of the folder.
     pub(crate) fn check(&self) -> std::result::Result<(), Fault> {
         check_name("learner", &self.learner)?;
-        check_entry(&self.backbone, |file| file == layout::BACKBONE)?;
+        if let Some(backbone) = &self.backbone {
+            check_entry(backbone, |file| file == layout::BACKBONE)?;
+        }
         if self.next_ring == 0 {
             let why = "rings are numbered from 1".into();
             return Err(Fault::Damaged { why });
@@ -166,7 +169,8 @@ impl Manifest {
 
     /// Every file that the manifest names.
     pub(crate) fn files(&self) -> impl Iterator<Item = &FileEntry> {
-        std::iter::once(&self.backbone).chain(self.rings.iter().map(|ring| &ring.file))
+        let rings = self.rings.iter().map(|ring| &ring.file);
+        self.backbone.iter().chain(rings)
     }
 }
 

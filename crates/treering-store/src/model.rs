@@ -65,12 +65,13 @@ impl Model {
         &self.folder
     }
 
-    /// Reads the backbone, once its size and checksum are found right.
+    /// Reads the backbone, once its size and checksum are found right; none where rings share nothing.
     ///
     /// # Errors
     /// When the file is not the one that was written.
-    pub fn backbone(&self) -> Result<Tensors> {
-        self.tensors(&self.manifest.backbone)
+    pub fn backbone(&self) -> Result<Option<Tensors>> {
+        let entry = self.manifest.backbone.as_ref();
+        entry.map(|entry| self.tensors(entry)).transpose()
     }
 
     /// Reads a ring, once its size and checksum are found right.
@@ -85,8 +86,9 @@ impl Model {
     ///
     /// # Errors
     /// When the file is not the one that was written.
-    pub fn backbone_bytes(&self) -> Result<Vec<u8>> {
-        self.bytes(&self.manifest.backbone)
+    pub fn backbone_bytes(&self) -> Result<Option<Vec<u8>>> {
+        let entry = self.manifest.backbone.as_ref();
+        entry.map(|entry| self.bytes(entry)).transpose()
     }
 
     /// The bytes of a ring's file, once its size and checksum are found right.

@@ -30,8 +30,8 @@ pub struct NewModel {
     pub feature_width: usize,
     /// What else the learner wants to remember about the model.
     pub facts: Value,
-    /// The backbone, as [`encode`](crate::encode) made it.
-    pub backbone: Vec<u8>,
+    /// The backbone, as [`encode`](crate::encode) made it; none where rings share nothing.
+    pub backbone: Option<Vec<u8>>,
 }
 
 /// A ring on its way into a model.
@@ -173,7 +173,9 @@ impl std::fmt::Debug for Writer {
 
 fn check_head(folder: &Path, head: &NewModel) -> Result<()> {
     check_name("learner", &head.learner).map_err(|fault| fault.at(folder))?;
-    decode(&folder.join(layout::BACKBONE), &head.backbone)?;
+    if let Some(backbone) = &head.backbone {
+        decode(&folder.join(layout::BACKBONE), backbone)?;
+    }
     Ok(())
 }
 

@@ -165,6 +165,7 @@ impl Comparison {
                 revision: registry::entry(&series.learner)?.revision,
                 tp_revision: plugged.then_some(plus_tp::REVISION),
                 protocol: series.protocol,
+                protocol_revision: series.protocol.revision(),
                 asked,
                 seed,
             })

@@ -4,15 +4,16 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use clap::builder::PossibleValuesParser;
 use treering_data::{
     Progress, Recipe, Stream, StreamOptions, WriteFormat, human_bytes, synthesize, write,
 };
 use treering_eval::{Outcome, Protocol, examine};
 use treering_graph::Graph;
-use treering_learn::tpp::{TppParameters, saved};
+use treering_learn::saved::{self, LEARNERS, Parameters};
 use treering_store::Model;
 
-use super::training::{Training, contrast};
+use super::training::Training;
 use crate::Global;
 use crate::failure::Failure;
 use crate::output::{Output, table};
@@ -34,6 +35,9 @@ pub(crate) struct Demo {
     /// Seed of everything random.
     #[arg(long, default_value_t = 0, allow_negative_numbers = true)]
     seed: u64,
+    /// The learner: treering, our own, or tpp, the paper's.
+    #[arg(long, value_name = "NAME", default_value = LEARNERS[0], value_parser = PossibleValuesParser::new(LEARNERS))]
+    learner: String,
 }
 
 pub(crate) fn run(args: &Demo, global: &Global, output: &Output) -> Result<(), Failure> {
@@ -64,7 +68,11 @@ pub(crate) fn run(args: &Demo, global: &Global, output: &Output) -> Result<(), F
         stream.tasks.len()
     ))?;
     let model = args.folder.join(MODEL);
-    learn(&model, &graph, &stream, args.seed, &*listener, output)?;
+    let Some(mut parameters) = Parameters::of(&args.learner) else {
+        return Err(Failure::system("no such learner"));
+    };
+    *parameters.seed_mut() = args.seed;
+    learn(&model, &graph, &stream, parameters, &*listener, output)?;
     let outcomes = ask(&model, &graph, &stream)?;
     output.print(&describe(&outcomes))?;
     output.print(&next_steps(&args.folder, &graph))
@@ -106,27 +114,22 @@ fn learn(
     folder: &Path,
     graph: &Graph,
     stream: &Stream,
-    seed: u64,
+    parameters: Parameters,
     progress: &dyn Progress,
     output: &Output,
 ) -> Result<(), Failure> {
-    let parameters = TppParameters {
-        seed,
-        ..TppParameters::default()
-    };
     let tasks = stream.tasks.iter();
     let graphs: Vec<Graph> = tasks
         .map(|task| stream.task_graph(graph, task.id))
         .collect();
     let names: Vec<String> = (1..=graphs.len()).map(|at| format!("task-{at}")).collect();
-    let contrast = contrast(&parameters, graphs[0].nodes());
     let training = Training::begin(folder, parameters)?;
     training.check(&graphs, &names)?;
     training.learn(&graphs, &names, progress, |ring| {
-        let how = match ring.facts[super::training::TRAINED_BACKBONE] == true {
-            true => format!("; trained the backbone, contrast: {contrast}"),
-            false => String::new(),
-        };
+        let contrast = ring.facts["contrast"].as_str();
+        let how = contrast.map_or_else(String::new, |contrast| {
+            format!("; trained the backbone, contrast: {contrast}")
+        });
         output.print(&format!(
             "learned {}: classes {}, {} train nodes, {}{how}\n",
             ring.name,
@@ -142,7 +145,7 @@ fn learn(
 fn ask(model: &Path, graph: &Graph, stream: &Stream) -> Result<Vec<Outcome>, Failure> {
     let learner = saved::load(&Model::open(model)?)?;
     Ok(examine(
-        &learner,
+        &*learner,
         graph,
         stream,
         &[Protocol::Paper, Protocol::Single],

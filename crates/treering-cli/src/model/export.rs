@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use treering_data::{Fault, check_target, replace};
-use treering_learn::tpp::saved;
+use treering_learn::saved;
 use treering_store::{Model, Tensor, Tensors, encode};
 
 use crate::Global;
@@ -15,7 +15,7 @@ use crate::failure::Failure;
 #[derive(Args)]
 #[command(
     after_help = "Example:\n  treering export model/ -o model.safetensors\n\n\
-    Tensors are called backbone.first, rings/0002.prompt.tokens, ...; the manifest is in the metadata under `treering`. docs/model-directory.md \
+    Tensors are called rings/0002.prototype, rings/0002.head.weights, ...; the manifest is in the metadata under `treering`. docs/model-directory.md \
     has the list, and a way to read it from Python."
 )]
 pub(crate) struct Export {
@@ -35,7 +35,8 @@ pub(crate) fn run(args: &Export, global: &Global) -> Result<(), Failure> {
     let model = Model::open(&args.model)?;
     // Shapes too, not just checksums: what is handed on is sound.
     saved::load(&model)?;
-    let mut tensors = named("backbone", model.backbone()?);
+    let backbone = model.backbone()?;
+    let mut tensors = backbone.map_or_else(Vec::new, |backbone| named("backbone", backbone));
     for ring in &model.manifest().rings {
         let prefix = format!("rings/{:04}", ring.number);
         tensors.extend(named(&prefix, model.ring(ring)?));

@@ -14,8 +14,9 @@ use crate::output::Output;
 #[derive(Args)]
 #[command(
     after_help = "Examples:\n  treering forget model/ autumn\n  treering forget model/ 3\n\n\
-    The ring's file is deleted: profile, prompt and head of the task are gone exactly, and every other ring keeps its bytes. The backbone stays. \
-    When TASK is the one that trained it, the backbone still carries traces of that task's graph; only a new model is free of them."
+    The ring's file is deleted: all that was learned from the task is gone exactly, every other ring keeps its bytes, and the model answers as if \
+    it had never seen the task. With the learner tpp the backbone stays; when TASK is the one that trained it, the backbone still carries traces \
+    of that task's graph, and only a new model is free of them."
 )]
 pub(crate) struct Forget {
     /// The folder of the model.
@@ -40,21 +41,36 @@ pub(crate) fn run(args: &Forget, output: &Output) -> Result<(), Failure> {
             shortened(&ring.name)
         )));
     }
+    let shared = model.manifest().backbone.is_some();
     writer.commit(vec![Change::Remove {
         number: ring.number,
     }])?;
     let classes: Vec<String> = ring.classes.iter().map(|class| shortened(class)).collect();
-    let mut text = format!(
-        "forgotten: {} ({})\n  gone: its profile, prompt and head; the file {} is deleted and the manifest no longer names it\n",
+    let text = format!(
+        "forgotten: {} ({})\n  gone: all that was learned from it; the file {} is deleted and the manifest no longer names it\n  stays: {}\n",
         shortened(&ring.name),
         classes.join(", "),
-        ring.file.file
+        ring.file.file,
+        stays(shared, ring.facts[TRAINED_BACKBONE] == true)
     );
-    text.push_str(match ring.facts[TRAINED_BACKBONE] == true {
-        true => {
-            "  stays: the backbone, which was trained on this task's graph and carries traces of it. Only a new model is free of them\n"
-        }
-        false => "  stays: the backbone, which this ring did not train (the first task did, and its traces stay whatever becomes of its ring), and every other ring, byte for byte\n",
-    });
     output.print(&text)
+}
+
+/// What is left of a model, and of the task.
+///
+/// # Arguments
+/// * `shared`: there is a backbone that all rings share.
+/// * `trained_it`: the task trained it.
+fn stays(shared: bool, trained_it: bool) -> &'static str {
+    match (shared, trained_it) {
+        (false, _) => {
+            "every other ring, byte for byte. Rings share nothing, so the model answers as if it had never seen the task"
+        }
+        (true, true) => {
+            "the backbone, which was trained on this task's graph and carries traces of it. Only a new model is free of them"
+        }
+        (true, false) => {
+            "the backbone, which this ring did not train (the first task did, and its traces stay whatever becomes of its ring), and every other ring, byte for byte"
+        }
+    }
 }

@@ -2,8 +2,8 @@
 
 use treering_eval::balanced_accuracy;
 use treering_graph::{Graph, NodeId, Role};
-use treering_learn::tpp::Tpp;
-use treering_learn::{Groups, LearnError, Learner, Query};
+use treering_learn::saved::Keep;
+use treering_learn::{Groups, LearnError, Query};
 
 /// Class-balanced accuracy in percent.
 #[derive(Clone, Copy)]
@@ -19,7 +19,7 @@ pub(super) struct Accuracy {
 /// # Arguments
 /// * `place`: where the task's ring is among the learner's.
 pub(super) fn accuracy(
-    learner: &Tpp,
+    learner: &dyn Keep,
     graph: &Graph,
     place: usize,
 ) -> Result<Option<Accuracy>, LearnError> {
@@ -30,15 +30,9 @@ pub(super) fn accuracy(
         .filter(|node| split[node.index()] == Role::Validation)
         .filter_map(|node| Some((node, labels.class_of(node)?.index())))
         .unzip();
-    let backbone = learner.backbone().ok_or(LearnError::Nothing)?;
-    let ring = learner.rings().get(place).ok_or(LearnError::Nothing)?;
-    let alone = Tpp::restore(
-        learner.parameters().clone(),
-        backbone.clone(),
-        vec![ring.clone()],
-    )?;
+    let alone = learner.alone(place)?;
     let query = Query::new(graph.clone(), nodes, Groups::Single);
-    let judge = |learner: &Tpp, task: usize| -> Result<Option<f64>, LearnError> {
+    let judge = |learner: &dyn Keep, task: usize| -> Result<Option<f64>, LearnError> {
         let answers = learner.predict(&query)?;
         let right = answers.iter().zip(&classes).map(|(answer, &class)| {
             (
@@ -48,6 +42,6 @@ pub(super) fn accuracy(
         });
         Ok(balanced_accuracy(labels.names().len(), right))
     };
-    let found = judge(&alone, 0)?.zip(judge(learner, place)?);
+    let found = judge(&*alone, 0)?.zip(judge(learner, place)?);
     Ok(found.map(|(within, over_all)| Accuracy { within, over_all }))
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use serde_json::{Value, json};
 use treering_data::{human_bytes, shortened};
-use treering_learn::tpp::{Tpp, TppParameters, saved};
+use treering_learn::saved::{self, Keep, Parameters};
 use treering_store::Model;
 
 use super::heat::{heat_map, nearest_pair};
@@ -34,44 +34,45 @@ pub(crate) fn run(args: &Inspect, output: &Output) -> Result<(), Failure> {
     let model = Model::open(&args.model)?;
     let learner = saved::load(&model)?;
     match args.json {
-        true => output.json(&as_json(&model, &learner)),
-        false => output.print(&describe(&model, &learner)),
+        true => output.json(&as_json(&model, &*learner)?),
+        false => output.print(&describe(&model, &*learner)),
     }
 }
 
-fn describe(model: &Model, learner: &Tpp) -> String {
+fn describe(model: &Model, learner: &dyn Keep) -> String {
     let manifest = model.manifest();
-    let backbone = learner
-        .backbone()
-        .map_or(0, |b| b.first.len() + b.second.len());
-    let trained = &manifest.facts["backbone"];
     let mut text = format!(
-        "learner     {} (treering {})\nfeatures    {} columns\nparameters  {}\nbackbone    {} numbers, {}, trained on {}{}; contrast: {}\n\n",
+        "learner     {} (treering {})\nfeatures    {} columns\nparameters  {}\n",
         manifest.learner,
         manifest.program,
         grouped(manifest.feature_width),
-        parameters(learner.parameters()),
-        grouped(backbone),
-        human_bytes(manifest.backbone.bytes),
-        word(&trained["task"]),
-        if trained["synthetic"] == true {
-            " (SYNTHETIC)"
-        } else {
-            ""
-        },
-        word(&trained["contrast"]),
+        parameters(&learner.parameters()),
     );
+    if let Some(file) = &manifest.backbone {
+        let trained = &manifest.facts["backbone"];
+        let synthetic = match trained["synthetic"] == true {
+            true => " (SYNTHETIC)",
+            false => "",
+        };
+        text.push_str(&format!(
+            "backbone    {}, trained on {}{synthetic}; contrast: {}\n",
+            human_bytes(file.bytes),
+            word(&trained["task"]),
+            word(&trained["contrast"]),
+        ));
+    }
+    text.push('\n');
     text.push_str(&rings(model, learner));
     text.push_str(&map(model, learner));
     text
 }
 
-fn rings(model: &Model, learner: &Tpp) -> String {
+fn rings(model: &Model, learner: &dyn Keep) -> String {
     let header = [
         "ring", "task", "classes", "train", "numbers", "bytes", "data",
     ];
     let mut listing = table(&header, &[0, 3, 4, 5]);
-    for (entry, ring) in model.manifest().rings.iter().zip(learner.rings()) {
+    for (at, entry) in model.manifest().rings.iter().enumerate() {
         let classes: Vec<String> = entry.classes.iter().map(|class| shortened(class)).collect();
         let synthetic = if entry.facts["synthetic"] == true {
             " (SYNTHETIC)"
@@ -83,7 +84,7 @@ fn rings(model: &Model, learner: &Tpp) -> String {
             shortened(&entry.name),
             classes.join(", "),
             grouped(train_nodes(entry)),
-            grouped(ring.numbers()),
+            grouped(learner.numbers(at)),
             human_bytes(entry.file.bytes),
             word(&entry.facts["data"]) + synthetic,
         ]);
@@ -91,7 +92,7 @@ fn rings(model: &Model, learner: &Tpp) -> String {
     format!("{}\n", listing.trim_fmt())
 }
 
-fn map(model: &Model, learner: &Tpp) -> String {
+fn map(model: &Model, learner: &dyn Keep) -> String {
     let names: Vec<String> = model
         .manifest()
         .rings
@@ -113,29 +114,31 @@ fn map(model: &Model, learner: &Tpp) -> String {
 }
 
 /// Between every two prototypes.
-fn distances(learner: &Tpp) -> Vec<Vec<f64>> {
-    let distance = |a: &[f64], b: &[f64]| {
-        let squares = a.iter().zip(b).map(|(a, b)| (a - b) * (a - b));
-        squares.sum::<f64>().sqrt()
+fn distances(learner: &dyn Keep) -> Vec<Vec<f64>> {
+    let distance = |a: usize, b: usize| {
+        let pairs = learner.prototype(a).iter().zip(learner.prototype(b));
+        pairs.map(|(a, b)| (a - b) * (a - b)).sum::<f64>().sqrt()
     };
-    let rings = learner.rings();
-    let row = |a: &treering_learn::tpp::Ring| {
-        let all = rings.iter().map(|b| distance(&a.prototype, &b.prototype));
-        all.collect()
-    };
-    rings.iter().map(row).collect()
+    let rings = 0..learner.rings();
+    let row = |a: usize| rings.clone().map(|b| distance(a, b)).collect();
+    rings.clone().map(row).collect()
 }
 
 /// What differs from the defaults.
-fn parameters(parameters: &TppParameters) -> String {
-    let changed = differences(&TppParameters::default(), parameters);
+fn parameters(parameters: &Parameters) -> String {
+    let (defaults, whose) = match parameters {
+        Parameters::Treering(_) => (Parameters::of(parameters.learner()), "the defaults"),
+        Parameters::Tpp(_) => (Parameters::of(parameters.learner()), "the paper's"),
+    };
+    let defaults = defaults.map_or(Value::Null, |defaults| defaults.to_json());
+    let changed = differences(&defaults, &parameters.to_json());
     let changed: Vec<String> = changed
         .iter()
         .map(|(name, _, value)| format!("{name} {}", word(value)))
         .collect();
     match changed.is_empty() {
-        true => "the paper's".into(),
-        false => format!("the paper's but for {}", changed.join(", ")),
+        true => whose.into(),
+        false => format!("{whose} but for {}", changed.join(", ")),
     }
 }
 
@@ -147,31 +150,32 @@ fn word(value: &Value) -> String {
     }
 }
 
-fn as_json(model: &Model, learner: &Tpp) -> Value {
+fn as_json(model: &Model, learner: &dyn Keep) -> Result<Value, Failure> {
     let manifest = model.manifest();
-    let rings: Vec<Value> = manifest
-        .rings
-        .iter()
-        .zip(learner.rings())
-        .map(|(entry, ring)| {
-            json!({
+    let entries = manifest.rings.iter().enumerate();
+    let rings = entries
+        .map(|(at, entry)| {
+            Ok(json!({
                 "ring": entry.number,
                 "name": entry.name,
                 "classes": entry.classes,
-                "numbers": ring.numbers(),
-                "prompt": ring.prompt.is_some(),
+                "numbers": learner.numbers(at),
+                "tensors": model.ring(entry)?.names(),
                 "bytes": entry.file.bytes,
                 "facts": entry.facts,
-            })
+            }))
         })
-        .collect();
-    json!({
+        .collect::<Result<Vec<Value>, Failure>>()?;
+    let backbone = manifest.backbone.as_ref().map(|file| {
+        json!({ "bytes": file.bytes, "sha256": file.sha256, "facts": manifest.facts["backbone"] })
+    });
+    Ok(json!({
         "learner": manifest.learner,
         "program": manifest.program,
         "feature-width": manifest.feature_width,
         "parameters": manifest.parameters,
-        "backbone": { "bytes": manifest.backbone.bytes, "sha256": manifest.backbone.sha256, "facts": manifest.facts["backbone"] },
+        "backbone": backbone,
         "rings": rings,
         "distances": distances(learner),
-    })
+    }))
 }

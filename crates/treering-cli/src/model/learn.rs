@@ -6,13 +6,12 @@ use clap::Args;
 use serde_json::json;
 use treering_data::{human_bytes, shortened};
 use treering_graph::Graph;
-use treering_learn::tpp::TppParameters;
-use treering_learn::tpp::saved;
+use treering_learn::saved::{self, Parameters};
 use treering_store::RingEntry;
 
 use super::ground::Ground;
 use super::held_out::{Accuracy, accuracy};
-use super::parameters::{TppFlags, check_same};
+use super::parameters::LearnerFlags;
 use super::tasks::{Wanted, hold_out};
 use super::training::{Training, contrast, parameters_in};
 use crate::Global;
@@ -55,16 +54,13 @@ pub(crate) struct Learn {
     /// Hold out this share of every class's train nodes, and say how the model does on them.
     #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
     val: Option<f64>,
-    /// Seed of everything random, fixed when a model begins [default: 0].
-    #[arg(long, allow_negative_numbers = true)]
-    seed: Option<u64>,
     /// Print JSON instead of a table.
     #[arg(long)]
     json: bool,
     #[command(flatten)]
     plan: PlanFlags,
     #[command(flatten)]
-    tpp: TppFlags,
+    learner: LearnerFlags,
 }
 
 pub(crate) fn run(args: &Learn, global: &Global, output: &Output) -> Result<(), Failure> {
@@ -85,7 +81,7 @@ pub(crate) fn run(args: &Learn, global: &Global, output: &Output) -> Result<(), 
         classes: &args.classes,
         classes_per_task: args.classes_per_task,
         plan: &args.plan,
-        seed: parameters.seed,
+        seed: parameters.seed(),
     };
     let mut graphs = wanted.load(global)?;
     check_count(args, &graphs)?;
@@ -105,7 +101,7 @@ pub(crate) fn run(args: &Learn, global: &Global, output: &Output) -> Result<(), 
         let numbers = u64::from(training.next_number())..;
         graphs = numbers
             .zip(graphs)
-            .map(|(number, graph)| hold_out(graph, share, parameters.seed, number))
+            .map(|(number, graph)| hold_out(graph, share, parameters.seed(), number))
             .collect::<Result<_, _>>()?;
     }
     if !global.quiet {
@@ -125,7 +121,7 @@ pub(crate) fn run(args: &Learn, global: &Global, output: &Output) -> Result<(), 
 }
 
 /// The model's parameters, or those of the model that begins; and whether there is one.
-fn parameters(args: &Learn) -> Result<(TppParameters, bool), Failure> {
+fn parameters(args: &Learn) -> Result<(Parameters, bool), Failure> {
     if let Some(share) = args.val
         && !(0.0..1.0).contains(&share)
     {
@@ -134,13 +130,7 @@ fn parameters(args: &Learn) -> Result<(TppParameters, bool), Failure> {
         )));
     }
     let there = parameters_in(&args.model)?;
-    let mut asked = there.clone().unwrap_or_default();
-    asked.seed = args.seed.unwrap_or(asked.seed);
-    args.tpp.apply(&mut asked);
-    asked.check()?;
-    if let Some(there) = &there {
-        check_same(&args.model, there, &asked)?;
-    }
+    let asked = args.learner.asked(&args.model, there.as_ref())?;
     Ok((asked, there.is_some()))
 }
 
@@ -167,14 +157,13 @@ fn names(args: &Learn, next: u32, replaced: Option<&RingEntry>, count: usize) ->
 }
 
 /// What a person should know before the work begins.
-fn announce(parameters: &TppParameters, training: &Training, graphs: &[Graph], exists: bool) {
+fn announce(parameters: &Parameters, training: &Training, graphs: &[Graph], exists: bool) {
     for graph in graphs.iter().take(1) {
         if graph.origin().synthetic.is_some() {
             let name = shortened(&graph.origin().name);
             tell!("note: {name} is SYNTHETIC data");
         }
-        if !exists {
-            let contrast = contrast(parameters, graph.nodes());
+        if let (false, Some(contrast)) = (exists, contrast(parameters, graph.nodes())) {
             tell!("the first task trains the backbone; contrast: {contrast}");
         }
     }
@@ -214,7 +203,7 @@ fn judge(
                 rings.iter().position(|known| known.number == ring.number)
             });
             let accuracy = match (&learner, place) {
-                (Some(learner), Some(place)) => accuracy(learner, graph, place)?,
+                (Some(learner), Some(place)) => accuracy(&**learner, graph, place)?,
                 _ => None,
             };
             Ok(Learned { ring, accuracy })

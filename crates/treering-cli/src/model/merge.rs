@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use treering_data::shortened;
-use treering_learn::tpp::saved;
-use treering_store::{Change, Model, NewModel, NewRing, RingEntry, Writer};
+use treering_learn::saved;
+use treering_store::{Change, Manifest, Model, NewModel, NewRing, RingEntry, Writer};
 
 use super::parameters::differences;
 use crate::failure::Failure;
@@ -14,11 +14,13 @@ use crate::output::Output;
 /// Flags of `treering merge`.
 #[derive(Args)]
 #[command(
-    after_help = "Example:\n  treering learn base/ first.treering\n  cp -r base/ a/ && cp -r base/ b/\n  \
+    after_help = "Examples:\n  treering learn a/ first.treering --name first &\n  treering learn b/ second.treering --name second & wait\n  \
+    treering merge all/ a/ b/\n\n  treering learn base/ first.treering --learner tpp\n  cp -r base/ a/ && cp -r base/ b/\n  \
     treering learn a/ second.treering --name second &\n  treering learn b/ third.treering --name third & wait\n  \
     treering merge all/ a/ b/\n\n\
-    Tasks after the first are independent given the backbone, so they can be learned apart, on several machines. Rings keep their bytes and come in \
-    the order of the models; one that several models share is taken once."
+    Tasks are independent, so they can be learned apart, on several machines, with the same parameters and seed; with the learner tpp they need the same \
+    backbone too, so models have to begin as copies of one. Rings keep their bytes and come in the order of the models; one that several models share is \
+    taken once."
 )]
 pub(crate) struct Merge {
     /// The folder of the new model.
@@ -84,13 +86,28 @@ pub(crate) fn run(args: &Merge, output: &Output) -> Result<(), Failure> {
 /// Rings stand on their backbone and on the parameters they were learned with.
 fn check_same_ground(first: &Model, other: &Model) -> Result<(), Failure> {
     let (a, b) = (first.folder().display(), other.folder().display());
-    let changed = differences(&saved::parameters(first)?, &saved::parameters(other)?);
-    if let Some((name, here, there)) = changed.first() {
+    let (here, there) = (saved::parameters(first)?, saved::parameters(other)?);
+    if here.learner() != there.learner() {
         return Err(Failure::input(format!(
-            "{b}: this model has {name} {there}, and {a} has {here}. Only models that began as copies of one can be merged"
+            "{b}: the learner of this model is {}, and that of {a} is {}. Learn the tasks of one again with the other's learner",
+            there.learner(),
+            here.learner()
         )));
     }
-    if first.manifest().backbone.sha256 != other.manifest().backbone.sha256 {
+    if let Some((name, here, there)) = differences(&here.to_json(), &there.to_json()).first() {
+        return Err(Failure::input(format!(
+            "{b}: this model has {name} {there}, and {a} has {here}. Only models with the same parameters and seed can be merged"
+        )));
+    }
+    let (here, there) = (first.manifest(), other.manifest());
+    if here.feature_width != there.feature_width {
+        return Err(Failure::input(format!(
+            "{b}: this model is for {} feature columns, and {a} for {}. Only models of the same features can be merged",
+            there.feature_width, here.feature_width
+        )));
+    }
+    let hash = |manifest: &Manifest| manifest.backbone.as_ref().map(|file| file.sha256.clone());
+    if hash(here) != hash(there) {
         return Err(Failure::input(format!(
             "{b}: this model has another backbone than {a}. Learn the tasks of one on a copy of the other"
         )));

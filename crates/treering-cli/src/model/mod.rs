@@ -1,5 +1,6 @@
 //! The commands that work on a model: one file each, and beside them what they share.
 
+mod answers;
 mod demo;
 mod export;
 #[cfg(debug_assertions)]
@@ -43,7 +44,7 @@ pub(crate) enum Command {
     Verify(verify::Verify),
     /// Remove a task from a model.
     Forget(forget::Forget),
-    /// Put rings that were learned apart on the same backbone into one new model.
+    /// Put rings that were learned apart into one new model.
     Merge(merge::Merge),
     /// Write a model into one safetensors file.
     Export(export::Export),

@@ -1,23 +1,144 @@
-//! TPP's parameters as flags. They are given when a model begins and stay as they are: a ring is worth nothing on another backbone.
+//! Which learner a model has, and its parameters, as flags. They are given when a model begins and stay as they are: a ring is worth nothing among rings
+//! that were learned otherwise.
 
 use std::path::Path;
 
+use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
 use serde_json::Value;
 use treering_learn::network::pretrain::EdgeMask;
+use treering_learn::saved::{LEARNERS, Parameters};
 use treering_learn::tpp::{Profile, Routing, TppParameters};
+use treering_learn::treering::{self, Router};
 
 use crate::failure::Failure;
 
-/// Flags of TPP, for a model that begins. Those that are not given keep the paper's value.
+/// The learner and its parameters, for a model that begins. Those that are not given keep their defaults.
 #[derive(Args, Default)]
-pub(crate) struct TppFlags {
+pub(crate) struct LearnerFlags {
+    /// The learner: treering, our own, or tpp, the paper's [default: treering].
+    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(LEARNERS), help_heading = BEGINS)]
+    learner: Option<String>,
+    /// Seed of everything random [default: 0].
+    #[arg(long, allow_negative_numbers = true, help_heading = BEGINS)]
+    seed: Option<u64>,
+    /// Steps of propagation [default: 3; 2 for tpp, the paper's two-layer SGC].
+    #[arg(long, value_name = "N", help_heading = BEGINS)]
+    hops: Option<usize>,
+    #[command(flatten)]
+    treering: TreeringFlags,
+    #[command(flatten)]
+    tpp: TppFlags,
+}
+
+impl LearnerFlags {
+    /// The parameters asked for, beginning with those of the model that is there.
+    pub(crate) fn asked(
+        &self,
+        folder: &Path,
+        there: Option<&Parameters>,
+    ) -> Result<Parameters, Failure> {
+        let learner = self.learner.as_deref();
+        let begun = there.map(Parameters::learner);
+        if let (Some(learner), Some(begun)) = (learner, begun)
+            && learner != begun
+        {
+            return Err(Failure::input(format!(
+                "{}: the learner of this model is {begun}, and --learner asks for {learner}. Leave the flag out, or begin a new model",
+                folder.display()
+            )));
+        }
+        let name = begun.or(learner).unwrap_or(LEARNERS[0]);
+        let default = || Parameters::of(name).ok_or_else(|| Failure::system("no such learner"));
+        let mut asked = there.cloned().map_or_else(default, Ok)?;
+        *asked.seed_mut() = self.seed.unwrap_or(asked.seed());
+        match &mut asked {
+            Parameters::Treering(_) if self.tpp != TppFlags::default() => {
+                return Err(foreign(name, "tpp"));
+            }
+            Parameters::Tpp(_) if self.treering != TreeringFlags::default() => {
+                return Err(foreign(name, "treering"));
+            }
+            Parameters::Treering(parameters) => {
+                set(&mut parameters.hops, self.hops);
+                self.treering.apply(parameters);
+            }
+            Parameters::Tpp(parameters) => {
+                set(&mut parameters.hops, self.hops);
+                self.tpp.apply(parameters);
+            }
+        }
+        asked.check()?;
+        if let Some(there) = there {
+            check_same(folder, there, &asked)?;
+        }
+        Ok(asked)
+    }
+}
+
+fn foreign(learner: &str, owner: &str) -> Failure {
+    Failure::input(format!(
+        "the learner is {learner}, and a flag was given that only {owner} has (`treering learn --help` lists them by learner). Leave it out, or begin a \
+         model with --learner {owner}"
+    ))
+}
+
+/// Flags of `treering`.
+#[derive(Args, Default, PartialEq)]
+struct TreeringFlags {
+    /// How a query finds its task [default: ridge].
+    #[arg(long, value_enum, value_name = "NAME", help_heading = TREERING)]
+    router: Option<RouterKind>,
+    /// Most columns of the space in which tasks are recognised [default: 2048; a ring grows with it].
+    #[arg(long, value_name = "N", help_heading = TREERING)]
+    width: Option<usize>,
+    /// Principal directions that a ring keeps [default: 256; a ring grows with it, and 16 are enough for groups].
+    #[arg(long, value_name = "N", help_heading = TREERING)]
+    rank: Option<usize>,
+}
+
+impl TreeringFlags {
+    /// Changes what was asked for, and leaves the rest.
+    fn apply(&self, to: &mut treering::Parameters) {
+        set(&mut to.router, self.router.map(Router::from));
+        set(&mut to.width, self.width);
+        set(&mut to.rank, self.rank);
+    }
+}
+
+/// How a query finds its task.
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+pub(crate) enum RouterKind {
+    /// One class against all others, by least squares.
+    Ridge,
+    /// A normal distribution for every class, with one scatter for all.
+    Evidence,
+    /// The nearest smoothed mean, the paper's; it has no probabilities and no `unknown`.
+    Prototype,
+}
+
+impl From<RouterKind> for Router {
+    fn from(kind: RouterKind) -> Self {
+        match kind {
+            RouterKind::Ridge => Router::Ridge,
+            RouterKind::Evidence => Router::Evidence,
+            RouterKind::Prototype => Router::Prototype,
+        }
+    }
+}
+
+fn set<T: Copy>(into: &mut T, from: Option<T>) {
+    if let Some(value) = from {
+        *into = value;
+    }
+}
+
+/// Flags of `tpp`. Those that are not given keep the paper's value.
+#[derive(Args, Default, PartialEq)]
+struct TppFlags {
     /// Width of the hidden layer [default: 256, the paper's; a ring grows with it].
     #[arg(long, value_name = "N", help_heading = BACKBONE)]
     hidden: Option<usize>,
-    /// Steps of propagation before the first layer [default: 2, the paper's two-layer SGC].
-    #[arg(long, value_name = "N", help_heading = BACKBONE)]
-    hops: Option<usize>,
     /// Passes over the first task's graph [default: 200].
     #[arg(long, value_name = "N", help_heading = BACKBONE)]
     pretrain_epochs: Option<usize>,
@@ -95,13 +216,15 @@ pub(crate) struct TppFlags {
     routing: Option<RoutingKind>,
 }
 
-const BACKBONE: &str = "Backbone (when a model begins)";
-const PROFILES: &str = "Profiles (when a model begins)";
-const PROMPTS: &str = "Prompts and heads (when a model begins)";
-const VARIANTS: &str = "Ablations and variants (when a model begins)";
+const BEGINS: &str = "When a model begins";
+const TREERING: &str = "When a model begins, learner treering";
+const BACKBONE: &str = "When a model begins, learner tpp: backbone";
+const PROFILES: &str = "When a model begins, learner tpp: profiles";
+const PROMPTS: &str = "When a model begins, learner tpp: prompts and heads";
+const VARIANTS: &str = "When a model begins, learner tpp: ablations and variants";
 
 /// How arcs are drawn for removal.
-#[derive(Clone, Copy, ValueEnum)]
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
 enum Mask {
     /// A fixed number of them.
     FixedCount,
@@ -110,7 +233,7 @@ enum Mask {
 }
 
 /// What tasks are recognised by.
-#[derive(Clone, Copy, ValueEnum)]
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
 enum ProfileKind {
     /// The degree-scaled mean of smoothed features.
     Smoothed,
@@ -119,7 +242,7 @@ enum ProfileKind {
 }
 
 /// How a query finds its task.
-#[derive(Clone, Copy, ValueEnum)]
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
 enum RoutingKind {
     /// The nearest prototype.
     Prototype,
@@ -129,17 +252,11 @@ enum RoutingKind {
 
 impl TppFlags {
     /// Changes what was asked for, and leaves the rest.
-    pub(crate) fn apply(&self, to: &mut TppParameters) {
-        fn set<T: Copy>(into: &mut T, from: Option<T>) {
-            if let Some(value) = from {
-                *into = value;
-            }
-        }
+    fn apply(&self, to: &mut TppParameters) {
         fn turn(into: &mut bool, asked: bool, value: bool) {
             set(into, asked.then_some(value));
         }
         set(&mut to.hidden, self.hidden);
-        set(&mut to.hops, self.hops);
         let backbone = &mut to.contrastive;
         set(&mut backbone.epochs, self.pretrain_epochs);
         set(&mut backbone.epochs, self.untrained_backbone.then_some(0));
@@ -196,12 +313,8 @@ impl RoutingKind {
 }
 
 /// Refuses flags that ask a model for other parameters than it has.
-pub(crate) fn check_same(
-    model: &Path,
-    has: &TppParameters,
-    asked: &TppParameters,
-) -> Result<(), Failure> {
-    match differences(has, asked).first() {
+fn check_same(model: &Path, has: &Parameters, asked: &Parameters) -> Result<(), Failure> {
+    match differences(&has.to_json(), &asked.to_json()).first() {
         None => Ok(()),
         Some((name, has, asked)) => Err(Failure::input(format!(
             "{}: this model has {name} {has}, and the flags ask for {asked}. Parameters stay as they were when a model began; leave the \
@@ -211,18 +324,11 @@ pub(crate) fn check_same(
     }
 }
 
-/// Names of parameters that differ, each with both values.
-pub(crate) fn differences(
-    one: &TppParameters,
-    other: &TppParameters,
-) -> Vec<(String, Value, Value)> {
-    let leaves = |parameters: &TppParameters| {
+/// Names of parameters of one learner that differ, each with both values.
+pub(crate) fn differences(one: &Value, other: &Value) -> Vec<(String, Value, Value)> {
+    let leaves = |parameters: &Value| {
         let mut leaves = Vec::new();
-        collect(
-            String::new(),
-            &serde_json::to_value(parameters).unwrap_or_default(),
-            &mut leaves,
-        );
+        collect(String::new(), parameters, &mut leaves);
         leaves
     };
     leaves(one)

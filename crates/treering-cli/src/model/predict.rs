@@ -5,12 +5,14 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use treering_data::{Fault, check_target, replace};
-use treering_graph::{NodeId, NodeNames};
-use treering_learn::tpp::saved;
-use treering_learn::{Answer, Learner, Query};
-use treering_store::{Model, RingEntry};
+use treering_learn::Query;
+use treering_learn::saved::{self, Keep, Parameters};
+use treering_learn::treering::Router;
+use treering_store::Model;
 
-use super::rows::{Format, Prediction, write_parquet, write_text};
+use super::answers::{Predictions, Table};
+use super::parameters::RouterKind;
+use super::rows::{Format, write_parquet, write_text};
 use super::selection;
 use crate::Global;
 use crate::failure::Failure;
@@ -21,9 +23,12 @@ use crate::source::Source;
 #[derive(Args)]
 #[command(after_help = "Examples:\n  treering predict model/ graph.treering\n  \
     treering predict model/ graph.treering --only 17,42 --top 3\n  \
-    treering predict model/ graph.treering --groups batches.csv -o predictions.parquet\n\n\
-    Columns: node (as the data calls it), class, probability (within the task), task, margin (how clear the choice of the task was: 1 on the \
-    task's prototype, 0 half way to the next; empty where only one task is known). Labels in the data are not looked at.")]
+    treering predict model/ graph.treering --reject 0.05\n  \
+    treering predict model/ graph.treering --groups batches.csv -o predictions.parquet\n  \
+    treering predict model/ grown.treering --only new-nodes.txt\n\n\
+    Columns: node (as the data calls it), class, probability (within the task), task, margin (how clear the choice of the task was; empty where only one \
+    task is known), confidence (the probability that task and class are both right; empty where the router has none). docs/models.md says more. \
+    Labels in the data are not looked at. Nodes that arrived after learning are asked about like any others: with the edges they have now, or with none.")]
 pub(crate) struct Predict {
     /// The folder of the model.
     model: PathBuf,
@@ -32,12 +37,27 @@ pub(crate) struct Predict {
     /// The nodes to print: a list of ids, or a file with one id a line [default: every node]. Groups stay whole all the same.
     #[arg(long, value_name = "FILE|ID,ID,...")]
     only: Option<String>,
-    /// Which nodes are known to come from one task: single (nothing is known), all, or a CSV file with the columns node and group.
-    #[arg(long, value_name = "single|all|FILE.csv", default_value = "single")]
+    /// Which nodes are known to come from one task: single (nothing is known), all, a CSV file with the columns node and group, or components (those that
+    /// edges connect); of components smaller than N every node stands alone.
+    #[arg(
+        long,
+        value_name = "single|all|components[:N]|FILE.csv",
+        default_value = "single"
+    )]
     groups: String,
     /// Print the K most probable classes of the task, one line each, with their rank.
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(1..))]
     top: Option<u32>,
+    /// Answer `unknown` where a query is less like the task it was taken for than all but this share of queries of known tasks (of the same group size) are:
+    /// so often are known ones rejected too. Adds the columns familiarity and nearest, the likeliest tasks.
+    #[arg(long, value_name = "RATE", conflicts_with = "top")]
+    reject: Option<f64>,
+    /// Print the probability of every task instead: a line for each node and task.
+    #[arg(long, conflicts_with_all = ["top", "reject"])]
+    posterior: bool,
+    /// How tasks are recognised, of models of the learner treering [default: as the model was begun].
+    #[arg(long, value_enum, value_name = "NAME")]
+    router: Option<RouterKind>,
     /// How to write [default: by the ending of FILE; csv on standard output].
     #[arg(long, value_enum)]
     format: Option<Format>,
@@ -47,7 +67,7 @@ pub(crate) struct Predict {
     /// Replace what is there.
     #[arg(long)]
     force: bool,
-    /// Give isolated nodes a random neighbour before tasks are recognised, as the paper's evaluation does. Where the graph is one task's this
+    /// Give isolated nodes a random neighbour before tasks are recognised by prototypes, as the paper's evaluation does. Where the graph is one task's this
     /// tells the task, so it is for comparisons only.
     #[arg(long)]
     paper_patch: bool,
@@ -60,11 +80,12 @@ pub(crate) fn run(args: &Predict, global: &Global, output: &Output) -> Result<()
         check_target(out, args.force)?;
     }
     let model = Model::open(&args.model)?;
-    let learner = saved::load(&model)?;
+    let learner = learner(args, &model)?;
+    let table = table(args, &*learner)?;
     let graph = args.source.load(global)?.graph;
     let names = graph.names().clone();
     let wanted = selection::nodes(args.only.as_deref(), &names)?;
-    let (asked, groups) = selection::groups(&args.groups, &wanted, &names)?;
+    let (asked, groups) = selection::groups(&args.groups, &wanted, &graph)?;
     let mut query = Query::new(graph, asked, groups);
     query.patch = args.paper_patch.then_some(0);
     let answers = selection::pick(&wanted, &query.nodes, learner.predict(&query)?);
@@ -73,12 +94,12 @@ pub(crate) fn run(args: &Predict, global: &Global, output: &Output) -> Result<()
         names: &names,
         answers: &answers,
         rings: &model.manifest().rings,
-        top: args.top.map(|top| top as usize),
+        table,
     };
     match &args.out {
-        None => output.stream(|out| write_text(out, format, args.top.is_some(), result.rows())),
+        None => output.stream(|out| write_text(out, format, &table.columns(), result.rows())),
         Some(path) => {
-            result.write(path, format, args.force)?;
+            write(&result, path, format, args.force)?;
             if !global.quiet {
                 tell!("wrote {} ({} nodes)", path.display(), answers.len());
             }
@@ -87,54 +108,80 @@ pub(crate) fn run(args: &Predict, global: &Global, output: &Output) -> Result<()
     }
 }
 
-/// Answers and what they are about.
-struct Predictions<'a> {
-    nodes: &'a [NodeId],
-    names: &'a NodeNames,
-    answers: &'a [Answer],
-    rings: &'a [RingEntry],
-    /// How many classes of each node; without, one and no rank.
-    top: Option<usize>,
+/// The model's learner, with the router that was asked for.
+fn learner(args: &Predict, model: &Model) -> Result<Box<dyn Keep>, Failure> {
+    let mut parameters = saved::parameters(model)?;
+    match (&mut parameters, args.router) {
+        (Parameters::Treering(parameters), Some(router)) => parameters.router = router.into(),
+        (Parameters::Tpp(_), Some(_)) => {
+            return Err(Failure::input(format!(
+                "{}: the learner of this model is tpp, whose router is fixed; leave --router out",
+                args.model.display()
+            )));
+        }
+        (_, None) => {}
+    }
+    if let Parameters::Treering(parameters) = &parameters
+        && args.paper_patch
+        && parameters.router != Router::Prototype
+    {
+        return Err(Failure::input(
+            "--paper-patch is about prototypes; add --router prototype, or leave it out",
+        ));
+    }
+    Ok(saved::load_with(model, parameters, |_| true)?)
 }
 
-impl<'a> Predictions<'a> {
-    fn rows(&self) -> impl Iterator<Item = Prediction<'a>> {
-        let (names, rings) = (self.names, self.rings);
-        let top = self.top.unwrap_or(1);
-        let asked = self.nodes.iter().zip(self.answers);
-        asked.flat_map(move |(&node, answer)| {
-            let ring = &rings[answer.task as usize];
-            let row = move |(rank, class): (u32, usize)| Prediction {
-                node: names.name(node),
-                rank,
-                class: &ring.classes[class],
-                probability: answer.probabilities[class],
-                task: &ring.name,
-                margin: Some(answer.margin).filter(|margin| margin.is_finite()),
-            };
-            (1u32..).zip(best(answer, top)).map(row)
-        })
-    }
-
-    fn write(&self, path: &Path, format: Format, force: bool) -> Result<(), Failure> {
-        let ranked = self.top.is_some();
-        let fill = |partial: &Path| -> io::Result<()> {
-            match format {
-                Format::Parquet => write_parquet(partial, ranked, self.rows()),
-                _ => write_text(std::fs::File::create(partial)?, format, ranked, self.rows()),
-            }
+/// What is printed, once it is known that the learner can say it.
+fn table(args: &Predict, learner: &dyn Keep) -> Result<Table, Failure> {
+    let probabilities = learner.familiarity_is_calibrated();
+    let cannot = |flag: &str, what: &str| {
+        let remedy = match learner.parameters() {
+            Parameters::Treering(_) => "Use --router ridge",
+            Parameters::Tpp(_) => "The learner of this model is tpp; learn one with treering",
         };
-        Ok(replace(path, force, |partial| {
-            fill(partial).map_err(|error| Fault::from_io(error).at(partial))
-        })?)
+        Err(Failure::input(format!(
+            "{flag}: a router that looks for the nearest prototype has no {what}. {remedy}"
+        )))
+    };
+    if let Some(rate) = args.reject {
+        if !(rate > 0.0 && rate < 1.0) {
+            return Err(Failure::input(format!(
+                "--reject is {rate}; it has to be more than 0 and less than 1, for instance 0.05"
+            )));
+        }
+        if !probabilities {
+            return cannot("--reject", "calibrated familiarity");
+        }
+        return Ok(Table::Rejecting(rate));
+    }
+    match (args.posterior, args.top) {
+        (true, _) if !probabilities => cannot("--posterior", "probabilities"),
+        (true, _) => Ok(Table::Tasks),
+        (false, Some(top)) => Ok(Table::Ranked(top as usize)),
+        (false, None) => Ok(Table::Plain),
     }
 }
 
-/// The most probable classes, the first of equals first.
-fn best(answer: &Answer, count: usize) -> Vec<usize> {
-    let mut classes: Vec<usize> = (0..answer.probabilities.len()).collect();
-    let probability = |class: usize| answer.probabilities[class];
-    classes.sort_by(|&a, &b| probability(b).total_cmp(&probability(a)).then(a.cmp(&b)));
-    classes.truncate(count);
-    classes
+fn write(
+    result: &Predictions<'_>,
+    path: &Path,
+    format: Format,
+    force: bool,
+) -> Result<(), Failure> {
+    let columns = result.table.columns();
+    let fill = |partial: &Path| -> io::Result<()> {
+        match format {
+            Format::Parquet => write_parquet(partial, &columns, result.rows()),
+            _ => write_text(
+                std::fs::File::create(partial)?,
+                format,
+                &columns,
+                result.rows(),
+            ),
+        }
+    };
+    Ok(replace(path, force, |partial| {
+        fill(partial).map_err(|error| Fault::from_io(error).at(partial))
+    })?)
 }

@@ -1,5 +1,6 @@
 //! Predictions as lines of CSV, lines of JSON or Parquet.
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
@@ -11,21 +12,64 @@ use clap::ValueEnum;
 use parquet::arrow::ArrowWriter;
 use parquet::basic::Compression;
 use parquet::file::properties::WriterProperties;
-use serde_json::json;
+use serde_json::{Map, Value};
 
 use crate::failure::Failure;
 
-/// One line of a result.
-pub(super) struct Prediction<'a> {
-    pub(super) node: String,
-    /// From 1.
-    pub(super) rank: u32,
-    pub(super) class: &'a str,
-    pub(super) probability: f32,
-    pub(super) task: &'a str,
-    /// None where only one task is known.
-    pub(super) margin: Option<f64>,
+/// What a column holds.
+#[derive(Clone, Copy)]
+pub(super) enum Kind {
+    Text,
+    Count,
+    Short,
+    Long,
 }
+
+/// A column of a result.
+pub(super) type Column = (&'static str, Kind);
+
+/// One value of a line.
+pub(super) enum Cell<'a> {
+    Text(Cow<'a, str>),
+    Count(u32),
+    Short(f32),
+    Long(f64),
+    /// There is none.
+    Nothing,
+}
+
+impl<'a> Cell<'a> {
+    pub(super) fn text(text: &'a str) -> Self {
+        Cell::Text(Cow::Borrowed(text))
+    }
+
+    pub(super) fn long(value: Option<f64>) -> Self {
+        value.map_or(Cell::Nothing, Cell::Long)
+    }
+
+    fn written(&self) -> Cow<'_, str> {
+        match self {
+            Cell::Text(text) => Cow::Borrowed(text),
+            Cell::Count(count) => Cow::Owned(count.to_string()),
+            Cell::Short(value) => Cow::Owned(value.to_string()),
+            Cell::Long(value) => Cow::Owned(value.to_string()),
+            Cell::Nothing => Cow::Borrowed(""),
+        }
+    }
+
+    fn json(&self) -> Value {
+        match self {
+            Cell::Text(text) => text.as_ref().into(),
+            Cell::Count(count) => (*count).into(),
+            Cell::Short(value) => (*value).into(),
+            Cell::Long(value) => (*value).into(),
+            Cell::Nothing => Value::Null,
+        }
+    }
+}
+
+/// One line of a result, a cell for each column.
+pub(super) type Row<'a> = Vec<Cell<'a>>;
 
 /// How predictions are written.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -67,33 +111,25 @@ impl Format {
 pub(super) fn write_text<'a>(
     out: impl Write,
     format: Format,
-    ranked: bool,
-    rows: impl Iterator<Item = Prediction<'a>>,
+    columns: &[Column],
+    rows: impl Iterator<Item = Row<'a>>,
 ) -> io::Result<()> {
     match format {
-        Format::Jsonl => write_json(BufWriter::new(out), ranked, rows),
-        Format::Csv | Format::Parquet => write_csv(out, ranked, rows),
+        Format::Jsonl => write_json(BufWriter::new(out), columns, rows),
+        Format::Csv | Format::Parquet => write_csv(out, columns, rows),
     }
 }
 
 fn write_csv<'a>(
     out: impl Write,
-    ranked: bool,
-    rows: impl Iterator<Item = Prediction<'a>>,
+    columns: &[Column],
+    rows: impl Iterator<Item = Row<'a>>,
 ) -> io::Result<()> {
     let mut out = csv::Writer::from_writer(out);
-    let rank = ranked.then_some("rank");
-    let names = ["class", "probability", "task", "margin"];
-    out.write_record(["node"].into_iter().chain(rank).chain(names))
+    out.write_record(columns.iter().map(|(name, _)| name))
         .map_err(plain)?;
     for row in rows {
-        let rank = ranked.then(|| row.rank.to_string());
-        let margin = row
-            .margin
-            .map_or(String::new(), |margin| margin.to_string());
-        let probability = row.probability.to_string();
-        let rest = [row.class, &probability, row.task, &margin];
-        out.write_record([&*row.node].into_iter().chain(rank.as_deref()).chain(rest))
+        out.write_record(row.iter().map(|cell| cell.written().into_owned()))
             .map_err(plain)?;
     }
     out.flush()
@@ -109,19 +145,15 @@ fn plain(error: csv::Error) -> io::Error {
 
 fn write_json<'a>(
     mut out: impl Write,
-    ranked: bool,
-    rows: impl Iterator<Item = Prediction<'a>>,
+    columns: &[Column],
+    rows: impl Iterator<Item = Row<'a>>,
 ) -> io::Result<()> {
     for row in rows {
-        let mut line = json!({ "node": row.node });
-        if ranked {
-            line["rank"] = row.rank.into();
-        }
-        line["class"] = row.class.into();
-        line["probability"] = row.probability.into();
-        line["task"] = row.task.into();
-        line["margin"] = row.margin.into();
-        writeln!(out, "{line}")?;
+        let cells = columns.iter().zip(&row);
+        let line: Map<String, Value> = cells
+            .map(|((name, _), cell)| ((*name).to_owned(), cell.json()))
+            .collect();
+        writeln!(out, "{}", Value::Object(line))?;
     }
     out.flush()
 }
@@ -132,51 +164,57 @@ const GROUP: usize = 1 << 16;
 /// Writes a Parquet file.
 pub(super) fn write_parquet<'a>(
     path: &Path,
-    ranked: bool,
-    mut rows: impl Iterator<Item = Prediction<'a>>,
+    columns: &[Column],
+    mut rows: impl Iterator<Item = Row<'a>>,
 ) -> io::Result<()> {
-    let mut fields = vec![Field::new("node", DataType::Utf8, false)];
-    if ranked {
-        fields.push(Field::new("rank", DataType::UInt32, false));
-    }
-    fields.extend([
-        Field::new("class", DataType::Utf8, false),
-        Field::new("probability", DataType::Float32, false),
-        Field::new("task", DataType::Utf8, false),
-        Field::new("margin", DataType::Float64, true),
-    ]);
-    let schema = Arc::new(Schema::new(fields));
+    let field = |&(name, kind): &Column| {
+        let kind = match kind {
+            Kind::Text => DataType::Utf8,
+            Kind::Count => DataType::UInt32,
+            Kind::Short => DataType::Float32,
+            Kind::Long => DataType::Float64,
+        };
+        Field::new(name, kind, true)
+    };
+    let schema = Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()));
     let properties = WriterProperties::builder()
         .set_compression(Compression::SNAPPY)
         .build();
     let file = File::create(path)?;
     let mut out = ArrowWriter::try_new(file, schema.clone(), Some(properties))?;
     loop {
-        let piece: Vec<Prediction<'_>> = rows.by_ref().take(GROUP).collect();
+        let piece: Vec<Row<'_>> = rows.by_ref().take(GROUP).collect();
         if piece.is_empty() {
             break;
         }
-        let batch = RecordBatch::try_new(schema.clone(), columns(&piece, ranked));
+        let arrays = columns.iter().enumerate();
+        let arrays = arrays.map(|(at, (_, kind))| array(&piece, at, *kind));
+        let batch = RecordBatch::try_new(schema.clone(), arrays.collect());
         out.write(&batch.map_err(io::Error::other)?)?;
     }
     out.close()?;
     Ok(())
 }
 
-fn columns(rows: &[Prediction<'_>], ranked: bool) -> Vec<ArrayRef> {
-    let texts = |text: fn(&Prediction<'_>) -> String| -> ArrayRef {
-        Arc::new(StringArray::from_iter_values(rows.iter().map(text)))
-    };
-    let mut columns = vec![texts(|row| row.node.clone())];
-    if ranked {
-        let ranks = rows.iter().map(|row| row.rank);
-        columns.push(Arc::new(UInt32Array::from_iter_values(ranks)));
+/// One column of some rows.
+fn array(rows: &[Row<'_>], at: usize, kind: Kind) -> ArrayRef {
+    let cells = rows.iter().map(|row| &row[at]);
+    match kind {
+        Kind::Text => Arc::new(StringArray::from_iter(cells.map(|cell| match cell {
+            Cell::Text(text) => Some(text.as_ref()),
+            _ => None,
+        }))),
+        Kind::Count => Arc::new(UInt32Array::from_iter(cells.map(|cell| match cell {
+            Cell::Count(count) => Some(*count),
+            _ => None,
+        }))),
+        Kind::Short => Arc::new(Float32Array::from_iter(cells.map(|cell| match cell {
+            Cell::Short(value) => Some(*value),
+            _ => None,
+        }))),
+        Kind::Long => Arc::new(Float64Array::from_iter(cells.map(|cell| match cell {
+            Cell::Long(value) => Some(*value),
+            _ => None,
+        }))),
     }
-    let probabilities = rows.iter().map(|row| row.probability);
-    columns.push(texts(|row| row.class.to_owned()));
-    columns.push(Arc::new(Float32Array::from_iter_values(probabilities)));
-    columns.push(texts(|row| row.task.to_owned()));
-    let margins = rows.iter().map(|row| row.margin);
-    columns.push(Arc::new(margins.collect::<Float64Array>()));
-    columns
 }

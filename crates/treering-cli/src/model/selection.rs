@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::path::Path;
 
 use treering_data::{Fault, shortened};
-use treering_graph::{NodeId, NodeNames};
+use treering_graph::{Graph, NodeId, NodeNames};
 use treering_learn::{Answer, Groups};
 
 use crate::failure::Failure;
@@ -71,13 +71,17 @@ pub(super) fn pick(wanted: &[NodeId], asked: &[NodeId], answers: Vec<Answer>) ->
         .collect()
 }
 
-/// The nodes to ask about and their groups: `single`, `all`, or a CSV file with the columns node and group. A group is asked about as a whole,
-/// whichever of its nodes are `wanted`: its task is not to depend on what is printed.
+/// The nodes to ask about and their groups. A group is asked about as a whole, whichever of its nodes are `wanted`: its task is not to depend on what
+/// is printed.
 pub(super) fn groups(
     grouping: &str,
     wanted: &[NodeId],
-    names: &NodeNames,
+    graph: &Graph,
 ) -> Result<(Vec<NodeId>, Groups), Failure> {
+    let names = graph.names();
+    if let Some(floor) = components_floor(grouping)? {
+        return Ok(components(wanted, graph, floor));
+    }
     match grouping {
         "single" => Ok((wanted.to_vec(), Groups::Single)),
         "all" => Ok((NodeId::first(names.len()).collect(), Groups::All)),
@@ -85,12 +89,64 @@ pub(super) fn groups(
             let path = Path::new(file);
             if !path.is_file() {
                 return Err(Failure::input(format!(
-                    "--groups: there is no file `{file}`; it has to be single, all, or a CSV file with the columns node and group"
+                    "--groups: there is no file `{file}`; it has to be single, all, components, components:N, or a CSV file with the columns node and group"
                 )));
             }
             from_file(path, wanted, names)
         }
     }
+}
+
+/// The fewest nodes of a component that count as a group; none where something else is asked for.
+fn components_floor(grouping: &str) -> Result<Option<usize>, Failure> {
+    let Some(rest) = grouping.strip_prefix("components") else {
+        return Ok(None);
+    };
+    match rest.strip_prefix(':') {
+        None if rest.is_empty() => Ok(Some(1)),
+        None => Ok(None),
+        Some(number) => match number.parse() {
+            Ok(floor) if floor > 0 => Ok(Some(floor)),
+            _ => Err(Failure::input(format!(
+                "--groups: `{}` is no number of nodes; write components:5, for instance",
+                shortened(number)
+            ))),
+        },
+    }
+}
+
+/// The components of the graph that have a wanted node; those below the floor node by node.
+fn components(wanted: &[NodeId], graph: &Graph, floor: usize) -> (Vec<NodeId>, Groups) {
+    let (component, count) = graph.arcs().components();
+    let mut sizes = vec![0usize; count];
+    component.iter().for_each(|&c| sizes[c as usize] += 1);
+    let mut is_wanted = vec![false; count];
+    let mut alone = vec![false; component.len()];
+    for node in wanted {
+        let of_node = component[node.index()] as usize;
+        match sizes[of_node] >= floor {
+            true => is_wanted[of_node] = true,
+            false => alone[node.index()] = true,
+        }
+    }
+    let mut numbers: Vec<Option<u32>> = vec![None; count];
+    let (mut asked, mut given, mut next) = (Vec::new(), Vec::new(), 0);
+    for node in NodeId::first(component.len()) {
+        let of_node = component[node.index()] as usize;
+        let known = match (is_wanted[of_node], alone[node.index()]) {
+            (false, false) => continue,
+            (true, _) => numbers[of_node],
+            (false, true) => None,
+        };
+        let number = known.unwrap_or(next);
+        next = next.max(number + 1);
+        if is_wanted[of_node] {
+            numbers[of_node] = Some(number);
+        }
+        asked.push(node);
+        given.push(number);
+    }
+    (asked, Groups::Given(given))
 }
 
 fn from_file(

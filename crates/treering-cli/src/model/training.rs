@@ -9,9 +9,8 @@ use std::path::Path;
 use serde_json::{Map, Value, json};
 use treering_data::Progress;
 use treering_graph::Graph;
-use treering_learn::tpp::saved::{self, backbone_bytes, ring_bytes};
-use treering_learn::tpp::{Ring, Tpp, TppParameters};
-use treering_learn::{LearnError, Learner, Shown, TrainingTask};
+use treering_learn::saved::{self, Keep, Parameters};
+use treering_learn::{LearnError, Shown, TrainingTask};
 use treering_store::{Change, Fault, Model, NewModel, NewRing, RingEntry, Writer};
 
 use super::ground::Ground;
@@ -23,13 +22,13 @@ pub(super) const TRAINED_BACKBONE: &str = "trained-backbone";
 /// A model that is being added to, or begun.
 pub(super) struct Training {
     writer: Writer,
-    learner: Tpp,
+    learner: Box<dyn Keep>,
     /// The ring that is learned anew.
     replaced: Option<RingEntry>,
 }
 
 /// The parameters of the model in a folder; none where a model would begin.
-pub(super) fn parameters_in(folder: &Path) -> Result<Option<TppParameters>, Failure> {
+pub(super) fn parameters_in(folder: &Path) -> Result<Option<Parameters>, Failure> {
     match Model::open(folder) {
         Ok(model) => Ok(Some(saved::parameters(&model)?)),
         Err(error) => match *error.fault {
@@ -41,8 +40,8 @@ pub(super) fn parameters_in(folder: &Path) -> Result<Option<TppParameters>, Fail
 
 impl Training {
     /// Takes the lock on a new folder.
-    pub(super) fn begin(folder: &Path, parameters: TppParameters) -> Result<Self, Failure> {
-        let learner = Tpp::new(parameters)?;
+    pub(super) fn begin(folder: &Path, parameters: Parameters) -> Result<Self, Failure> {
+        let learner = parameters.build()?;
         Ok(Training {
             writer: super::prepared(Writer::reserve(folder)?)?,
             learner,
@@ -100,21 +99,27 @@ impl Training {
         mut done: impl FnMut(&RingEntry) -> Result<(), Failure>,
     ) -> Result<Self, Failure> {
         let next = u64::from(self.next_number());
+        // Validation nodes have no part in what is answered; how sure an answer is may be told by them.
+        let shown = match self.learner.calibrates() {
+            true => Shown::TrainAndValidation,
+            false => Shown::Train,
+        };
         let tasks = (next..)
             .zip(graphs)
-            .map(|(number, graph)| TrainingTask::new(graph.clone(), number, Shown::Train))
+            .map(|(number, graph)| TrainingTask::new(graph.clone(), number, shown))
             .collect::<Result<Vec<_>, LearnError>>()?;
-        let is_new = self.learner.backbone().is_none();
+        let is_new = self.model().is_none();
         for batch in batches(tasks.len(), is_new) {
-            let known = self.learner.rings().len();
+            let known = self.learner.rings();
             self.learner.learn(&tasks[batch.clone()], progress)?;
-            let rings = self.learner.rings()[known..].to_vec();
-            for (at, ring) in batch.zip(rings) {
-                let facts = self.facts(&tasks[at], is_new && at == 0);
-                if is_new && at == 0 {
+            for (ring, at) in (known..).zip(batch) {
+                let begins = is_new && at == 0;
+                if begins {
                     self = self.begin_model(&tasks[at], &names[at])?;
                 }
-                done(&self.commit(&names[at], &tasks[at], &ring, facts)?)?;
+                let facts = self.facts(&tasks[at], begins);
+                let bytes = self.learner.ring(ring);
+                done(&self.commit(&names[at], &tasks[at], bytes, facts)?)?;
             }
         }
         Ok(self)
@@ -124,14 +129,14 @@ impl Training {
         &mut self,
         name: &str,
         task: &TrainingTask,
-        ring: &Ring,
+        bytes: Vec<u8>,
         facts: Value,
     ) -> Result<RingEntry, Failure> {
         let ring = NewRing {
             name: name.to_owned(),
             classes: task.classes().to_vec(),
             facts,
-            bytes: ring_bytes(ring),
+            bytes,
         };
         let change = match &self.replaced {
             None => Change::Add(ring),
@@ -147,27 +152,30 @@ impl Training {
 
     /// Says what the first commit begins with.
     fn begin_model(mut self, task: &TrainingTask, name: &str) -> Result<Self, Failure> {
-        let backbone = self.learner.backbone().ok_or(LearnError::Nothing)?;
-        let parameters = self.learner.parameters();
-        let head = NewModel {
-            learner: self.learner.name().into(),
-            parameters: serde_json::to_value(parameters).map_err(Failure::system)?,
-            feature_width: backbone.features,
-            facts: json!({ "backbone": {
+        let (graph, parameters) = (task.graph(), self.learner.parameters());
+        let contrast = contrast(&parameters, graph.nodes());
+        let facts = contrast.map(|contrast| {
+            json!({ "backbone": {
                 "task": name,
                 "classes": task.classes(),
-                "data": task.graph().origin().name,
-                "synthetic": task.graph().origin().synthetic.is_some(),
-                "contrast": contrast(parameters, task.graph().nodes()),
-            }}),
-            backbone: backbone_bytes(backbone),
+                "data": graph.origin().name,
+                "synthetic": graph.origin().synthetic.is_some(),
+                "contrast": contrast,
+            }})
+        });
+        let head = NewModel {
+            learner: parameters.learner().into(),
+            parameters: parameters.to_json(),
+            feature_width: graph.features().columns(),
+            facts: facts.unwrap_or_else(|| json!({})),
+            backbone: self.learner.backbone(),
         };
         self.writer = self.writer.with_head(head)?;
         Ok(self)
     }
 
     /// What a ring remembers about the task it was learned from.
-    fn facts(&self, task: &TrainingTask, trains_backbone: bool) -> Value {
+    fn facts(&self, task: &TrainingTask, begins: bool) -> Value {
         let mut train = Map::new();
         for (place, class) in (0u32..).zip(task.classes()) {
             let nodes = task.train().classes.iter().filter(|&&c| c == place);
@@ -180,11 +188,11 @@ impl Training {
             "nodes": graph.nodes(),
             "edges": edges(graph),
             "train": train,
-            "seed": parameters.seed,
+            "seed": parameters.seed(),
         });
-        if trains_backbone {
+        if let (true, Some(contrast)) = (begins, contrast(&parameters, graph.nodes())) {
             facts[TRAINED_BACKBONE] = true.into();
-            facts["contrast"] = contrast(parameters, graph.nodes()).into();
+            facts["contrast"] = contrast.into();
         }
         facts
     }
@@ -199,14 +207,17 @@ fn batches(tasks: usize, is_new: bool) -> Vec<std::ops::Range<usize>> {
         .collect()
 }
 
-/// How the backbone was trained on a graph of so many nodes.
-pub(super) fn contrast(parameters: &TppParameters, nodes: usize) -> String {
+/// How a graph of so many nodes trains the backbone; none where there is none.
+pub(super) fn contrast(parameters: &Parameters, nodes: usize) -> Option<String> {
+    let Parameters::Tpp(parameters) = parameters else {
+        return None;
+    };
     let contrasted = parameters.contrastive.contrasted(nodes);
-    match (parameters.contrastive.epochs, contrasted < nodes) {
+    Some(match (parameters.contrastive.epochs, contrasted < nodes) {
         (0, _) => "none, the backbone is as it was drawn".into(),
         (_, false) => format!("exact, {nodes} nodes"),
         (_, true) => format!("sampled, {contrasted} of {nodes} nodes an epoch"),
-    }
+    })
 }
 
 /// Undirected edges, or arcs where the graph is directed; a loop is one.

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use treering_learn::tpp::saved;
+use treering_learn::saved;
 use treering_store::{Finding, Model};
 
 use crate::failure::Failure;
@@ -41,7 +41,7 @@ pub(crate) fn run(args: &Verify, output: &Output) -> Result<(), Failure> {
     output.print(&format!(
         "ok     the learner {} with {} rings\n",
         model.manifest().learner,
-        learner.rings().len()
+        learner.rings()
     ))
 }
 

@@ -10,10 +10,12 @@ use std::process::{Command, Output};
 
 use tempfile::TempDir;
 
-/// Flags that make learning a matter of milliseconds.
-pub const TINY: [&str; 8] = [
+/// Flags that make learning with TPP a matter of milliseconds.
+pub const TINY: [&str; 10] = [
     "--scale",
     "0.1",
+    "--learner",
+    "tpp",
     "--hidden",
     "8",
     "--epochs",

@@ -35,6 +35,9 @@ pub enum Protocol {
     OpenGroups(GroupSize),
     /// As `paper` without patching, and the true task of every node is given.
     Oracle,
+    /// As `single`, but isolated nodes are given a random neighbour in the task's graph, as in `paper`. That neighbour tells the task: the protocol is there
+    /// to show how much.
+    Patched,
 }
 
 /// How many nodes a group has: 1 or more. [`Protocol::Groups`] has 2 or more, for groups of one are the protocol `single`.
@@ -61,7 +64,7 @@ pub struct Listed {
 
 /// Every protocol.
 #[rustfmt::skip]
-static ALL: [Listed; 9] = [
+static ALL: [Listed; 10] = [
     Listed { protocol: Protocol::Paper, name: "paper", summary: "a task's test nodes come together, and nobody says which task it is" },
     Listed { protocol: Protocol::Single, name: "single", summary: "every test node comes alone" },
     Listed { protocol: Protocol::Groups(GroupSize(5)), name: "groups:5", summary: "a task's test nodes come in random groups of 5, or of any number from 1 on" },
@@ -71,6 +74,7 @@ static ALL: [Listed; 9] = [
     Listed { protocol: Protocol::Open, name: "open", summary: "as paper, and groups of tasks come too that are not learned yet" },
     Listed { protocol: Protocol::OpenGroups(GroupSize(5)), name: "open:5", summary: "as groups:5, or of any number from 1 on, and groups of tasks come too that are not learned yet" },
     Listed { protocol: Protocol::Oracle, name: "oracle", summary: "the task of every test node is given" },
+    Listed { protocol: Protocol::Patched, name: "patched", summary: "as single, with the paper's random neighbours for isolated nodes, which tell the task" },
 ];
 
 /// The start of the text form of [`Protocol::Groups`].
@@ -124,6 +128,7 @@ impl Protocol {
             Protocol::Open => &ALL[6],
             Protocol::OpenGroups(_) => &ALL[7],
             Protocol::Oracle => &ALL[8],
+            Protocol::Patched => &ALL[9],
         }
     }
 
@@ -134,7 +139,16 @@ impl Protocol {
 
     /// Whether isolated query nodes are given a random neighbour.
     fn patches(self) -> bool {
-        matches!(self, Protocol::Paper | Protocol::Open)
+        matches!(self, Protocol::Paper | Protocol::Open | Protocol::Patched)
+    }
+
+    /// Counts up whenever what a protocol asks changes; none for the first time.
+    pub fn revision(self) -> Option<u32> {
+        match self {
+            // Nodes that are left over used to form a group of their own.
+            Protocol::Groups(_) | Protocol::OpenGroups(_) => Some(2),
+            _ => None,
+        }
     }
 }
 
@@ -151,7 +165,7 @@ impl fmt::Display for Protocol {
 /// A text that names no protocol.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "it has to be one of paper, single, groups:M, mixed, connected, inductive, open, open:M, oracle; M is a whole number from 1 on"
+    "it has to be one of paper, single, groups:M, mixed, connected, inductive, open, open:M, oracle, patched; M is a whole number from 1 on"
 )]
 pub struct NoSuchProtocol;
 

@@ -160,16 +160,18 @@ fn classes(graph: &Graph, task: &Task) -> Vec<usize> {
     task.nodes.iter().map(class).collect()
 }
 
-/// Random groups. They depend on neither the stage nor the learner, so that all are asked about the same ones; the last may be smaller.
+/// Random groups. They depend on neither the stage nor the learner, so that all are asked about the same ones. Nodes that are left over join groups that
+/// are there, one each as far as they go: a group of fewer would not say how well groups of this size are recognised.
 fn drawn(nodes: usize, size: GroupSize, seed: u64, task: usize) -> Groups {
     if size.get() == 1 {
         return Groups::Single;
     }
     let mut order: Vec<usize> = (0..nodes).collect();
     order.shuffle(&mut random(seed, Purpose::Grouping, task as u64));
+    let count = (nodes / size.get()).max(1);
     let mut numbers = vec![0; nodes];
     for (rank, at) in order.into_iter().enumerate() {
-        numbers[at] = (rank / size.get()) as u32;
+        numbers[at] = (rank % count) as u32;
     }
     Groups::Given(numbers)
 }

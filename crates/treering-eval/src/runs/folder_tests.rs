@@ -80,6 +80,7 @@ fn result() -> RunResult {
         aa: Some(75.0),
         af: Some(-20.0),
         task_id_accuracy: None,
+        task_id_by_task: Some(100.0),
         micro_accuracy: Some(70.0),
         macro_f1: Some(71.0),
         matrix: vec![vec![90.0], vec![70.0, 80.0]],

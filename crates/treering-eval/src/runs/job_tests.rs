@@ -21,6 +21,7 @@ fn spec(learner: &str, protocol: Protocol, changed: &[(&str, Value)]) -> RunSpec
         revision: registry::entry(learner).unwrap().revision,
         tp_revision: tp_revision(learner),
         protocol,
+        protocol_revision: protocol.revision(),
         asked: Asked::Test,
         seed: 0,
     }

@@ -22,6 +22,8 @@ pub struct Line {
     pub revision: u32,
     pub tp_revision: Option<u32>,
     pub protocol: Protocol,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub protocol_revision: Option<u32>,
     pub asked: Asked,
     pub order: ClassOrder,
     pub classes_per_task: Option<usize>,
@@ -37,6 +39,8 @@ pub struct Line {
     pub aa: Option<f64>,
     pub af: Option<f64>,
     pub task_id_accuracy: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task_id_by_task: Option<f64>,
     pub micro_accuracy: Option<f64>,
     pub macro_f1: Option<f64>,
     pub matrix: Option<Vec<Vec<f64>>>,
@@ -62,6 +66,7 @@ impl Line {
         }
         let percents = [
             self.task_id_accuracy,
+            self.task_id_by_task,
             self.micro_accuracy,
             self.macro_f1,
             self.calibration_error,
@@ -102,6 +107,7 @@ impl Line {
             revision: spec.revision,
             tp_revision: spec.tp_revision,
             protocol: spec.protocol,
+            protocol_revision: spec.protocol_revision,
             asked: spec.asked,
             order: spec.stream.order,
             classes_per_task,
@@ -117,6 +123,7 @@ impl Line {
             aa: number(|result| result.aa),
             af: number(|result| result.af),
             task_id_accuracy: number(|result| result.task_id_accuracy),
+            task_id_by_task: number(|result| result.task_id_by_task),
             micro_accuracy: number(|result| result.micro_accuracy),
             macro_f1: number(|result| result.macro_f1),
             stored: result.map(|result| result.stored),

@@ -50,6 +50,9 @@ pub struct RunResult {
     pub af: Option<f64>,
     /// The share of groups whose task was recognised, in percent; none for a learner without a router, and where the task is given.
     pub task_id_accuracy: Option<f64>,
+    /// The mean over tasks of the share of their groups that were recognised, in percent; none in files that do not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task_id_by_task: Option<f64>,
     /// The share of nodes answered rightly after the last task, in percent.
     pub micro_accuracy: Option<f64>,
     /// The mean of F1 over classes after the last task, in percent.
@@ -83,6 +86,7 @@ impl RunResult {
             aa: matrix.average_accuracy(),
             af: matrix.average_forgetting(),
             task_id_accuracy: outcome.task_accuracy().filter(|_| routed),
+            task_id_by_task: outcome.task_accuracy_by_task().filter(|_| routed),
             micro_accuracy: counts.micro_accuracy(),
             macro_f1: counts.macro_f1(),
             matrix: matrix.rows().to_vec(),

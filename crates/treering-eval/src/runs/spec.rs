@@ -35,6 +35,9 @@ pub struct RunSpec {
     pub tp_revision: Option<u32>,
     /// What it is shown.
     pub protocol: Protocol,
+    /// The protocol's [revision](Protocol::revision).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub protocol_revision: Option<u32>,
     /// Which nodes it is asked about.
     pub asked: Asked,
     /// The run's seed.
@@ -108,6 +111,7 @@ pub(super) mod tests {
             revision: 1,
             tp_revision: None,
             protocol: Protocol::Paper,
+            protocol_revision: None,
             asked: Asked::Test,
             seed: 3,
         }
@@ -145,7 +149,7 @@ pub(super) mod tests {
             .map(|(key, value)| (key.clone(), value.clone()))
             .collect();
         assert_eq!(turned.hash(), spec.hash());
-        let mut others = vec![spec.clone(); 10];
+        let mut others = vec![spec.clone(); 11];
         others[0].data.name.push('x');
         others[1].data.checksum.push('0');
         others[2].stream.split_seed = 5;
@@ -158,11 +162,12 @@ pub(super) mod tests {
         others[7].asked = Asked::Validation;
         others[8].seed = 4;
         others[9].tp_revision = Some(1);
+        others[10].protocol_revision = Some(2);
         let mut hashes: Vec<String> = others.iter().map(RunSpec::hash).collect();
         hashes.push(spec.hash());
         hashes.sort();
         hashes.dedup();
-        assert_eq!(hashes.len(), 11);
+        assert_eq!(hashes.len(), 12);
     }
 
     #[test]

@@ -7,7 +7,7 @@ mod answer;
 mod parameters;
 mod profile;
 mod prompt;
-pub mod saved;
+pub(crate) mod saved;
 mod together;
 
 pub use parameters::{Profile, Routing, TppParameters};
@@ -23,6 +23,9 @@ use crate::{
     Answer, Foundation, LearnError, Learner, PRETRAINING, Query, Stages, Stored, TrainingTask,
 };
 use prompt::Session;
+
+/// The learner's name.
+pub const LEARNER: &str = "tpp";
 
 /// The tasks whose prompts are trained in one go: their running means take 3 x 12 bytes per token and feature column each.
 const TOGETHER: usize = 64;
@@ -282,7 +285,7 @@ fn check_width(graph: &treering_graph::Graph, backbone: &Backbone) -> Result<(),
 
 impl Learner for Tpp {
     fn name(&self) -> &str {
-        saved::LEARNER
+        LEARNER
     }
 
     fn learn(&mut self, tasks: &[TrainingTask], progress: &dyn Progress) -> Result<(), LearnError> {

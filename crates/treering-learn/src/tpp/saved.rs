@@ -10,51 +10,21 @@
 //! | | `head.weights` | classes, hidden | f32 |
 //! | | `head.bias` | classes | f32 |
 //!
-//! The ring that trained the backbone has no prompt. The backbone's metadata has `hops`. Every shape follows from the manifest, so a file
-//! that was made for other parameters is noticed before a number of it is used.
+//! The ring that trained the backbone has no prompt. The backbone's metadata has `hops`.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
 use treering_store::{Fault, Model, RingEntry, StoreError, Tensor, Tensors, encode};
 
-use super::{Head, Prompt, Ring, Tpp, TppParameters};
+use super::{Head, LEARNER, Prompt, Ring, Tpp, TppParameters};
 use crate::LearnError;
 use crate::network::backbone::Backbone;
+use crate::saved::{Keep, Parameters, SavedError, nothing_left, wrong};
 
-/// The learner's name in a manifest.
-pub const LEARNER: &str = "tpp";
 const HOPS: &str = "hops";
 
-/// Why a model is not one of TPP's.
-#[derive(Debug, thiserror::Error)]
-pub enum SavedError {
-    /// A file is wrong.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    /// Another learner's model.
-    #[error(
-        "{}: the learner `{learner}` wrote this model, and this program knows `{LEARNER}`. Use a version of treering that has that \
-         learner", folder.display()
-    )]
-    OtherLearner {
-        /// The model.
-        folder: PathBuf,
-        /// Whose it is.
-        learner: String,
-    },
-    /// Parameters that are unknown or out of range.
-    #[error("{}: {why}. Put the file back from a copy of the model", file.display())]
-    Parameters {
-        /// The manifest.
-        file: PathBuf,
-        /// What is wrong with them.
-        why: String,
-    },
-}
-
 /// The bytes of a backbone's file.
-pub fn backbone_bytes(backbone: &Backbone) -> Vec<u8> {
+fn backbone_bytes(backbone: &Backbone) -> Vec<u8> {
     let (features, hidden) = (backbone.features, backbone.hidden);
     let metadata = BTreeMap::from([(HOPS.to_owned(), backbone.hops.to_string())]);
     let tensors = [
@@ -65,7 +35,7 @@ pub fn backbone_bytes(backbone: &Backbone) -> Vec<u8> {
 }
 
 /// The bytes of a ring's file.
-pub fn ring_bytes(ring: &Ring) -> Vec<u8> {
+fn ring_bytes(ring: &Ring) -> Vec<u8> {
     let (features, classes) = (ring.prototype.len(), ring.classes());
     let hidden = ring.head.weights.len() / classes.max(1);
     let mut tensors = vec![Tensor::f64(
@@ -92,74 +62,58 @@ pub fn ring_bytes(ring: &Ring) -> Vec<u8> {
     encode(&tensors, &BTreeMap::new())
 }
 
-/// The parameters in a model's manifest.
-///
-/// # Errors
-/// Another learner's model; a parameter that is unknown, missing or out of range.
-pub fn parameters(model: &Model) -> Result<TppParameters, SavedError> {
-    let manifest = model.manifest();
-    if manifest.learner != LEARNER {
-        return Err(SavedError::OtherLearner {
-            folder: model.folder().to_owned(),
-            learner: manifest.learner.clone(),
-        });
-    }
-    let wrong = |why: String| SavedError::Parameters {
-        file: model.folder().join("manifest.json"),
-        why,
-    };
-    let parameters: TppParameters = serde_json::from_value(manifest.parameters.clone())
-        .map_err(|error| wrong(format!("the parameters are not TPP's: {error}")))?;
-    parameters
-        .check()
-        .map_err(|error: LearnError| wrong(error.to_string()))?;
-    Ok(parameters)
-}
-
-/// The learner that a model holds, with its rings in the manifest's order.
-///
-/// # Errors
-/// As [`parameters`]; a file that is not the one that was written, or that was made for other parameters.
-pub fn load(model: &Model) -> Result<Tpp, SavedError> {
-    load_some(model, |_| true)
-}
-
-/// As [`load`], with some of the rings: the others are not even read.
-///
-/// # Errors
-/// As [`load`].
-pub fn load_some(model: &Model, wanted: impl Fn(&RingEntry) -> bool) -> Result<Tpp, SavedError> {
-    let parameters = parameters(model)?;
-    let backbone = read_backbone(
-        model.backbone()?,
-        &parameters,
-        model.manifest().feature_width,
-    )?;
-    let rings = model
-        .manifest()
-        .rings
-        .iter()
-        .filter(|ring| wanted(ring))
-        .map(|ring| load_ring(model, ring, &parameters))
-        .collect::<Result<Vec<Ring>, SavedError>>()?;
-    Tpp::restore(parameters, backbone, rings).map_err(|error| SavedError::Parameters {
-        file: model.folder().join("manifest.json"),
-        why: error.to_string(),
-    })
-}
-
-fn load_ring(
+/// The learner that a model holds, with these rings.
+pub(crate) fn load(
     model: &Model,
-    ring: &RingEntry,
-    parameters: &TppParameters,
-) -> Result<Ring, SavedError> {
+    parameters: TppParameters,
+    rings: &[&RingEntry],
+) -> Result<Tpp, SavedError> {
     let width = model.manifest().feature_width;
-    Ok(read_ring(
-        model.ring(ring)?,
-        parameters,
-        width,
-        ring.classes.len(),
-    )?)
+    let Some(backbone) = model.backbone()? else {
+        return Err(wrong(model, "it names no backbone".into()));
+    };
+    let backbone = read_backbone(backbone, &parameters, width)?;
+    let rings = rings
+        .iter()
+        .map(|ring| {
+            let tensors = model.ring(ring)?;
+            read_ring(tensors, &parameters, width, ring.classes.len())
+        })
+        .collect::<Result<Vec<Ring>, StoreError>>()?;
+    Tpp::restore(parameters, backbone, rings).map_err(|error| wrong(model, error.to_string()))
+}
+
+impl Keep for Tpp {
+    fn parameters(&self) -> Parameters {
+        Parameters::Tpp(Tpp::parameters(self).clone())
+    }
+
+    fn backbone(&self) -> Option<Vec<u8>> {
+        Tpp::backbone(self).map(backbone_bytes)
+    }
+
+    fn rings(&self) -> usize {
+        Tpp::rings(self).len()
+    }
+
+    fn ring(&self, at: usize) -> Vec<u8> {
+        ring_bytes(&Tpp::rings(self)[at])
+    }
+
+    fn numbers(&self, at: usize) -> usize {
+        Tpp::rings(self)[at].numbers()
+    }
+
+    fn prototype(&self, at: usize) -> &[f64] {
+        &Tpp::rings(self)[at].prototype
+    }
+
+    fn alone(&self, at: usize) -> Result<Box<dyn Keep>, LearnError> {
+        let backbone = Tpp::backbone(self).ok_or(LearnError::Nothing)?.clone();
+        let ring = Tpp::rings(self).get(at).ok_or(LearnError::Nothing)?.clone();
+        let parameters = Tpp::parameters(self).clone();
+        Ok(Box::new(Tpp::restore(parameters, backbone, vec![ring])?))
+    }
 }
 
 fn read_backbone(
@@ -175,7 +129,7 @@ fn read_backbone(
     }
     let (_, first) = tensors.f32("first", &[Some(features), Some(hidden)])?;
     let (_, second) = tensors.f32("second", &[Some(hidden), Some(hidden)])?;
-    nothing_left(&tensors)?;
+    nothing_left(&tensors, LEARNER)?;
     Ok(Backbone {
         features,
         hidden,
@@ -202,7 +156,7 @@ fn read_ring(
     };
     let (_, weights) = tensors.f32("head.weights", &[Some(classes), Some(parameters.hidden)])?;
     let (_, bias) = tensors.f32("head.bias", &[Some(classes)])?;
-    nothing_left(&tensors)?;
+    nothing_left(&tensors, LEARNER)?;
     Ok(Ring {
         prototype,
         prompt,
@@ -221,17 +175,6 @@ fn read_prompt(tensors: &mut Tensors, count: usize, features: usize) -> Result<P
         scorer,
         bias,
     })
-}
-
-/// A tensor that nobody asks for means that the file is not what we take it for.
-fn nothing_left(tensors: &Tensors) -> Result<(), StoreError> {
-    match tensors.names().first() {
-        None => Ok(()),
-        Some(name) => {
-            let why = "TPP has no such tensor".into();
-            Err(Fault::Damaged { why }.at(tensors.file()).tensor(*name))
-        }
-    }
 }
 
 #[cfg(test)]

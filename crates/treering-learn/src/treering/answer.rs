@@ -43,7 +43,13 @@ impl Treering {
                 routes
             }
         };
-        let classes = Classes::new(&Blocks::new(query.graph(), &view, &query.nodes), rings);
+        let mut used = vec![false; seen];
+        let tasks = query.tasks.iter().flatten().map(|&task| task as usize);
+        tasks
+            .chain(routes.iter().map(|route| route.task))
+            .for_each(|task| used[task] = true);
+        let blocks = Blocks::new(query.graph(), &view, &query.nodes);
+        let classes = Classes::new(&blocks, rings, &used);
         let answer = |(at, &group): (usize, &u32)| {
             let (task, route) = match &query.tasks {
                 Some(tasks) => (tasks[at] as usize, None),
@@ -165,27 +171,29 @@ fn first_largest(values: &[f64]) -> usize {
         .unwrap_or(0)
 }
 
-/// What the heads of all rings say about all nodes.
+/// What the heads of some rings say about all nodes.
 struct Classes {
     /// By node and output.
     scores: Vec<f64>,
-    /// Of each ring the first of its outputs; then their number in all.
+    /// Of each ring the first of its outputs, of which a ring that nobody asks has none; then their number in all.
     starts: Vec<usize>,
     classes: Vec<usize>,
 }
 
 impl Classes {
-    fn new(blocks: &Blocks<'_>, rings: &[Ring]) -> Self {
+    fn new(blocks: &Blocks<'_>, rings: &[Ring], used: &[bool]) -> Self {
         let classes: Vec<usize> = rings.iter().map(Ring::classes).collect();
         let mut starts = vec![0];
-        for &count in &classes {
-            starts.push(starts[starts.len() - 1] + outputs(count));
+        for (&count, &used) in classes.iter().zip(used) {
+            let own = if used { outputs(count) } else { 0 };
+            starts.push(starts[starts.len() - 1] + own);
         }
         let width = starts[starts.len() - 1];
         let each = blocks.each();
         let mut weights = vec![0f64; each * width];
         let mut bias = Vec::with_capacity(width);
-        for head in rings.iter().map(|ring| &ring.head) {
+        let asked = rings.iter().zip(used).filter(|(_, used)| **used);
+        for head in asked.map(|(ring, _)| &ring.head) {
             for (own, &shift) in head.weights.chunks(each).zip(&head.bias) {
                 for (place, &weight) in own.iter().enumerate() {
                     weights[place * width + bias.len()] = f64::from(weight);

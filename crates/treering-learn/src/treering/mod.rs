@@ -8,6 +8,7 @@ mod head;
 mod parameters;
 mod profile;
 mod router;
+pub(crate) mod saved;
 #[cfg(test)]
 mod tests;
 
@@ -142,7 +143,7 @@ impl Treering {
         }
     }
 
-    fn ring(&self, space: &Space, task: &TrainingTask) -> Ring {
+    fn grow(&self, space: &Space, task: &TrainingTask) -> Ring {
         let (graph, train, classes) = (task.graph(), task.train(), task.classes().len());
         let p = &self.parameters;
         let apart = task.validation().map_or(&[][..], |known| &known.nodes);
@@ -192,7 +193,7 @@ impl Learner for Treering {
         progress.begin(PROFILING, tasks.len() as u64);
         let one = |task: &TrainingTask| {
             let space = self.space(task.graph().features().columns())?;
-            let ring = self.ring(space, task);
+            let ring = self.grow(space, task);
             progress.advance(1);
             Ok(ring)
         };

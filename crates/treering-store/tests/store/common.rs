@@ -32,10 +32,10 @@ pub fn head() -> NewModel {
         parameters: json!({ "rate": 0.1, "tiny": 2.225_073_858_507_201e-308, "prompts": 3 }),
         feature_width: 5,
         facts: json!({ "note": "a \"quoted\" text" }),
-        backbone: encode(
+        backbone: Some(encode(
             &[Tensor::f32("w", &[1, 2], vec![1.5, 2.5])],
             &BTreeMap::new(),
-        ),
+        )),
     }
 }
 
@@ -83,7 +83,8 @@ pub fn state(folder: &Path) -> Option<State> {
     let rings = manifest.rings.iter();
     let rings = rings.map(|ring| model.ring(ring).unwrap().into_vec());
     let rings = rings.collect();
-    Some((manifest, model.backbone().unwrap().into_vec(), rings))
+    let backbone = model.backbone().unwrap().unwrap().into_vec();
+    Some((manifest, backbone, rings))
 }
 
 /// Asserts that every file of the model is right and that nothing else lies in the folder.

@@ -188,7 +188,7 @@ fn a_head_that_cannot_be_used_leaves_no_folder() {
         &["name of a learner"],
     );
     let broken = NewModel {
-        backbone: b"x".to_vec(),
+        backbone: Some(b"x".to_vec()),
         ..head()
     };
     let file = folder.join("backbone.safetensors");

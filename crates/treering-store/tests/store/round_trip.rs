@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use treering_store::{Change, Model, Writer, encode};
+use treering_store::{Change, Model, NewModel, Writer, encode};
 
 use crate::common::{Scenario, add, assert_clean, head, place, replace, ring, state, two_rings};
 
@@ -23,6 +23,25 @@ fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
         }
     }
     all
+}
+
+#[test]
+fn rings_that_share_nothing_need_no_backbone() {
+    let (_place, folder) = place();
+    let head = NewModel {
+        backbone: None,
+        ..head()
+    };
+    let mut writer = Writer::create(&folder, head).unwrap();
+    writer.commit(vec![add("alpha", &["a1"])]).unwrap();
+    assert_clean(&folder);
+    let names = ["lock", "manifest.json", "rings/0001-alpha.safetensors"];
+    assert!(files(&folder).keys().eq(names));
+    let model = Model::open(&folder).unwrap();
+    assert_eq!(model.backbone().unwrap(), None);
+    assert_eq!(model.backbone_bytes().unwrap(), None);
+    let text = fs::read_to_string(folder.join("manifest.json")).unwrap();
+    assert!(!text.contains("backbone"), "{text}");
 }
 
 #[test]
