@@ -322,3 +322,38 @@ fn a_folder_that_cannot_hold_runs_is_refused_before_any_work() {
     assert_eq!(kept, "my own");
     assert!(!path.join("mine/runs").exists());
 }
+
+#[test]
+fn a_router_is_a_parameter_with_a_flag_of_its_own() {
+    let place = place();
+    let call = [
+        "bench",
+        "--data",
+        "demo",
+        "--scale",
+        "0.1",
+        "--seeds",
+        "1",
+        "--learner",
+        "treering",
+    ];
+    let with = |more: &[&'static str]| works(&place, &[&call[..], more].concat());
+    with(&["--router", "evidence", "--out", "flag"]);
+    with(&["--set", "treering.router=evidence", "--out", "set"]);
+    let config = "data = 'demo'\nscale = 0.1\nseeds = 1\nlearner = 'treering'\nrouter = 'evidence'\nout = 'file'";
+    fs::write(place.path().join("x.toml"), config).unwrap();
+    works(&place, &["bench", "x.toml"]);
+    let hash = |out: &str| {
+        let text = fs::read_to_string(place.path().join(out).join("results.jsonl")).unwrap();
+        let line: serde_json::Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
+        assert_eq!(line["parameters"]["router"], "evidence");
+        line["hash"].clone()
+    };
+    assert_eq!(hash("flag"), hash("set"));
+    assert_eq!(hash("flag"), hash("file"));
+    refused(
+        &place,
+        &[&call[..], &["--router", "magic"]].concat(),
+        &["ridge", "prototype"],
+    );
+}

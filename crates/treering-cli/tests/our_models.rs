@@ -308,7 +308,7 @@ fn nodes_that_arrive_later_are_answered_with_and_without_their_edges() {
     );
     let full = place.path().join("g");
     let class_of = class_column(&full);
-    let keep = |name: &str| class_of.get(name).is_some() && !name.ends_with('7');
+    let keep = |name: &str| class_of.contains_key(name) && !name.ends_with('7');
     let filtered = |file: &str, ends: &[usize], keep: &dyn Fn(&str) -> bool| {
         let text = fs::read_to_string(full.join(file)).unwrap();
         let mut lines = text.lines();

@@ -49,6 +49,7 @@ fn every_protocol_gives_a_result_and_only_open_an_auroc() {
         "open",
         "open:3",
         "oracle",
+        "patched",
     ];
     let table = bench(&place, &all, &["--out", "out"]);
     assert!(table.contains("AUROC"), "{table}");

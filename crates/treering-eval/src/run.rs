@@ -238,3 +238,30 @@ impl Sheet {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tasks_count_the_same_however_many_groups_they_have() {
+        let cell = |stage: usize, task: usize, recognised: (usize, usize)| Cell {
+            stage,
+            task,
+            accuracy: 0.0,
+            plain: 0.0,
+            recognised,
+            mistaken: Vec::new(),
+            classes: ClassCounts::default(),
+        };
+        let outcome = Outcome {
+            protocol: Protocol::Single,
+            matrix: Matrix::new(vec![vec![0.0], vec![0.0, 0.0]]),
+            cells: vec![cell(0, 0, (0, 7)), cell(1, 0, (1, 2)), cell(1, 1, (9, 10))],
+            open: None,
+            calibration_error: None,
+        };
+        assert_eq!(outcome.task_accuracy(), Some(100.0 * 10.0 / 12.0));
+        assert_eq!(outcome.task_accuracy_by_task(), Some(70.0));
+    }
+}

@@ -249,6 +249,9 @@ fn the_figures_are_those_worked_out_by_hand() {
         assert_eq!(matrix.average_accuracy(), Some(aa), "{}", listed.name);
         assert_eq!(matrix.average_forgetting(), Some(af), "{}", listed.name);
         assert_eq!(outcome.task_accuracy(), Some(task_id), "{}", listed.name);
+        // The three tasks have four nodes each, so their mean is the share of all.
+        let by_task = outcome.task_accuracy_by_task().unwrap();
+        assert!((by_task - task_id).abs() < 1e-9, "{}", listed.name);
         let open = listed.protocol.is_open();
         assert_eq!(outcome.open.is_some(), open, "{}", listed.name);
         let (_, validation) = run(listed.protocol, Asked::Validation);

@@ -20,7 +20,7 @@ fn runs() -> Vec<Value> {
         for (protocol, tokens) in [("paper", 3), ("paper", 5), ("paper", 10), ("single", 3)] {
             let mut run = done("demo <1>", "tpp", protocol, seed, [90.0, 90.0, 80.0 + more]);
             run["parameters"]["tokens"] = tokens.into();
-            run["task_id_accuracy"] = if protocol == "paper" {
+            run["task_id_by_task"] = if protocol == "paper" {
                 json!(100.0)
             } else {
                 json!(75.0 + more)

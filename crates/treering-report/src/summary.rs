@@ -64,6 +64,8 @@ pub struct Row {
     pub af: Option<Spread>,
     /// Groups whose task was recognised, in percent.
     pub task_id_accuracy: Option<Spread>,
+    /// The mean over tasks of the share of their groups that were recognised.
+    pub task_id_by_task: Option<Spread>,
     /// Nodes answered rightly, in percent.
     pub micro_accuracy: Option<Spread>,
     /// Mean of F1 over classes, in percent.
@@ -218,6 +220,7 @@ fn row(lines: &[&Line], split_seed: Option<u64>) -> Row {
         aa: over(|line| line.aa),
         af: over(|line| line.af),
         task_id_accuracy: over(|line| line.task_id_accuracy),
+        task_id_by_task: over(|line| line.task_id_by_task),
         micro_accuracy: over(|line| line.micro_accuracy),
         macro_f1: over(|line| line.macro_f1),
         calibration_error: over(|line| line.calibration_error),

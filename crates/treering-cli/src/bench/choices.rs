@@ -3,14 +3,16 @@
 use std::convert::Infallible;
 use std::path::PathBuf;
 
-use clap::Args;
 use clap::builder::RangedI64ValueParser;
+use clap::{Args, ValueEnum};
 use treering_eval::Protocol;
+use treering_learn::treering;
 
 use super::assign::Place;
 use super::presets;
 use super::protocols::ProtocolParser;
 use crate::failure::Failure;
+use crate::model::RouterKind;
 use crate::plan::{Order, Split};
 
 /// The most that a flag or a key of the config file takes.
@@ -55,6 +57,9 @@ pub(crate) struct Choices {
     /// A learner's parameter, for it and for it with +tp; as often as needed.
     #[arg(long, value_name = "LEARNER.KEY=VALUE", value_parser = flagged)]
     pub(super) set: Vec<(Place, String)>,
+    /// How the learner treering recognises tasks [default: ridge]; the same as --set treering.router=NAME.
+    #[arg(long, value_enum, value_name = "NAME")]
+    pub(super) router: Option<RouterKind>,
     /// Choose parameters on validation nodes first: from the built-in grids, or from the values given; as often as needed.
     #[arg(long, value_name = "LEARNER.KEY=V1,V2,...", num_args = 0..=1, default_missing_value = "", value_parser = flagged)]
     pub(super) grid: Vec<(Place, String)>,
@@ -92,6 +97,14 @@ impl Choices {
         }
     }
 
+    /// Writes the router down as the parameter that it is.
+    pub(super) fn spell_out(&mut self) {
+        if let Some(name) = self.router.take().and_then(|kind| kind.to_possible_value()) {
+            let text = format!("{}.router={}", treering::LEARNER, name.get_name());
+            self.set.push((Place::Flag, text));
+        }
+    }
+
     /// What flags say, and what the file says where they say nothing. Parameters of both count; a flag's goes last.
     pub(super) fn or(self, file: Choices) -> Choices {
         fn list<T>(flags: Vec<T>, file: Vec<T>) -> Vec<T> {
@@ -109,6 +122,7 @@ impl Choices {
             split: self.split.or(file.split),
             classes_per_task: self.classes_per_task.or(file.classes_per_task),
             set: file.set.into_iter().chain(self.set).collect(),
+            router: self.router.or(file.router),
             grid: list(self.grid, file.grid),
             jobs: self.jobs.or(file.jobs),
             out: self.out.or(file.out),

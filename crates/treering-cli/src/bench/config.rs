@@ -13,7 +13,7 @@ use super::presets;
 use crate::failure::Failure;
 use crate::source::parse_bytes;
 
-const KEYS: [&str; 19] = [
+const KEYS: [&str; 20] = [
     "data",
     "scale",
     "learner",
@@ -25,6 +25,7 @@ const KEYS: [&str; 19] = [
     "split",
     "classes-per-task",
     "set",
+    "router",
     "grid",
     "jobs",
     "out",
@@ -74,6 +75,7 @@ fn parse(file: &str, text: &str) -> Result<Choices, String> {
                 choices.classes_per_task = Some(entry.whole(1, MOST_CLASSES)? as usize)
             }
             "set" => choices.set = said(entry.assignments()?),
+            "router" => choices.router = entry.names()?.pop(),
             "grid" => choices.grid = said(entry.assignments()?),
             "jobs" => choices.jobs = Some(entry.whole(1, MOST_AT_ONCE)? as u16),
             "out" => choices.out = Some(entry.text()?.into()),

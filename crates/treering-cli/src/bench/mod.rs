@@ -67,6 +67,7 @@ pub(crate) fn run(args: Bench, global: &Global, output: &Output) -> Result<(), F
         None => args.choices,
     };
     choices.check()?;
+    choices.spell_out();
     let out = choices.out.as_deref();
     let out = out.unwrap_or(Path::new("treering-bench"));
     if out.as_os_str().is_empty() {

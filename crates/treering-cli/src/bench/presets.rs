@@ -158,6 +158,20 @@ pub(super) static PRESETS: &[Preset] = &[
         ..NOTHING
     },
     Preset {
+        name: "routers",
+        about: "Treering's own learner by its router and by how many test nodes of a task come together, beside TPP. Not in the paper",
+        metrics: &[Metric::TaskIdByTask, Metric::Aa],
+        parts: routers,
+        ..NOTHING
+    },
+    Preset {
+        name: "leak",
+        about: "What the paper's random neighbours for isolated nodes tell about a node's task: TPP asked about single nodes with them and without. Not in the paper",
+        metrics: &[Metric::TaskIdByTask, Metric::Aa],
+        parts: leak,
+        ..NOTHING
+    },
+    Preset {
         name: "grids",
         about: "Methods with parameters that the benchmark searches, chosen on validation nodes",
         metrics: &[Metric::Aa, Metric::Af],
@@ -168,7 +182,7 @@ pub(super) static PRESETS: &[Preset] = &[
 ];
 
 /// Presets that are not the paper's.
-const OURS: [&str; 3] = ["groups", "beyond", "grids"];
+const OURS: [&str; 5] = ["groups", "beyond", "routers", "leak", "grids"];
 
 impl Preset {
     pub(super) fn parts(&self) -> Vec<Part> {
@@ -342,6 +356,36 @@ fn beyond() -> Vec<Part> {
     // Joint knows no groups: its answers for them are those for single nodes.
     all.filter(|part| part.learner != "joint" || !matches!(part.protocol, Protocol::Groups(_)))
         .collect()
+}
+
+fn routers() -> Vec<Part> {
+    let mut sizes = vec![("single nodes".to_owned(), Protocol::Single)];
+    let groups = [2, 5, 10, 20, 50].into_iter();
+    sizes.extend(groups.filter_map(|size| {
+        let protocol = Protocol::groups(size)?;
+        Some((format!("groups of {size}"), protocol))
+    }));
+    sizes.push(("all test nodes of a task".to_owned(), Protocol::Paper));
+    let kinds = |(size, protocol): (String, Protocol)| {
+        let ours = ["ridge", "evidence", "prototype"].map(|router| {
+            let part = Part::new(&format!("{router}, {size}"), treering::LEARNER);
+            // The default is not spelled out, so that its runs are those of other presets.
+            match router {
+                "ridge" => part.under(protocol),
+                other => part.with("router", other).under(protocol),
+            }
+        });
+        let tpp = tpp(&format!("TPP, {size}")).under(protocol);
+        ours.into_iter().chain([tpp])
+    };
+    sizes.into_iter().flat_map(kinds).collect()
+}
+
+fn leak() -> Vec<Part> {
+    vec![
+        tpp("real edges alone").under(Protocol::Single),
+        tpp("with random neighbours").under(Protocol::Patched),
+    ]
 }
 
 fn grids() -> Vec<Part> {

@@ -32,6 +32,7 @@ pub(super) struct Row {
     pub(super) aa: Option<Spread>,
     pub(super) af: Option<Spread>,
     pub(super) task_id_accuracy: Option<Spread>,
+    pub(super) task_id_by_task: Option<Spread>,
     /// Only under the protocols `open` and `open:M`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) auroc: Option<Spread>,
@@ -115,6 +116,7 @@ impl Row {
             aa: over(|result| result.aa),
             af: over(|result| result.af),
             task_id_accuracy: over(|result| result.task_id_accuracy),
+            task_id_by_task: over(|result| result.task_id_by_task),
             auroc: over(|result| result.open.as_ref()?.auroc),
             stored_floats_per_task: over(|result| Some(result.stored_floats_per_task)),
             cpu_seconds: seconds(|measured| measured.cpu_seconds.learning()),

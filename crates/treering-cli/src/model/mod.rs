@@ -20,6 +20,8 @@ mod tasks;
 mod training;
 mod verify;
 
+pub(crate) use parameters::RouterKind;
+
 use std::path::Path;
 
 use clap::Subcommand;

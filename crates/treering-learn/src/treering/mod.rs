@@ -30,7 +30,7 @@ use head::Blocks;
 use router::{Scores, Sums};
 
 /// Counts up whenever the method or its defaults change.
-pub const REVISION: u32 = 1;
+pub const REVISION: u32 = 2;
 
 /// The learner's name.
 pub const LEARNER: &str = "treering";

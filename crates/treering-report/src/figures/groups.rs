@@ -6,7 +6,7 @@ use crate::scene::{Scene, Styles};
 use crate::summary::{GroupSize, Row};
 
 pub(super) fn figure(scene: &Scene<'_>, styles: &Styles) -> Option<Figure> {
-    let known = |row: &&&Row| row.task_id_accuracy.is_some() && row.group_size().is_some();
+    let known = |row: &&&Row| row.task_id_by_task.is_some() && row.group_size().is_some();
     let rows: Vec<&Row> = scene.rows.iter().filter(known).copied().collect();
     let mut sizes: Vec<GroupSize> = rows.iter().filter_map(|row| row.group_size()).collect();
     sizes.sort_unstable();
@@ -19,7 +19,7 @@ pub(super) fn figure(scene: &Scene<'_>, styles: &Styles) -> Option<Figure> {
     }
     let point = |label: &str, size: GroupSize| {
         let fits = |row: &&&Row| row.label == label && row.group_size() == Some(size);
-        rows.iter().find(fits).and_then(|row| row.task_id_accuracy)
+        rows.iter().find(fits).and_then(|row| row.task_id_by_task)
     };
     let series = labels.into_iter().map(|label| Series {
         name: label.to_owned(),
@@ -42,7 +42,7 @@ pub(super) fn figure(scene: &Scene<'_>, styles: &Styles) -> Option<Figure> {
             "test nodes that come as one group".to_owned(),
             sizes.iter().map(name).collect(),
         ),
-        y: "task-ID accuracy in %",
+        y: "task-ID accuracy in %, mean over tasks",
         series,
     };
     Some(Figure::new(

@@ -16,6 +16,7 @@ pub(super) enum Metric {
     Aa,
     Af,
     TaskId,
+    TaskIdByTask,
     Auroc,
     Stored,
     LearnSeconds,
@@ -28,6 +29,7 @@ impl Metric {
             Metric::Aa => "AA",
             Metric::Af => "AF",
             Metric::TaskId => "task-ID",
+            Metric::TaskIdByTask => "task-ID, mean of tasks",
             Metric::Auroc => "AUROC",
             Metric::Stored => "stored/task",
             Metric::LearnSeconds => "learn s",
@@ -40,6 +42,7 @@ impl Metric {
             Metric::Aa => row.aa,
             Metric::Af => row.af,
             Metric::TaskId => row.task_id_accuracy,
+            Metric::TaskIdByTask => row.task_id_by_task,
             Metric::Auroc => row.auroc,
             Metric::Stored => row.stored_floats_per_task,
             Metric::LearnSeconds => row.learn_seconds,
@@ -59,8 +62,8 @@ impl Metric {
     fn merit(self, spread: Spread) -> i64 {
         let shown = (spread.mean * 10f64.powi(self.decimals() as i32)).round() as i64;
         match self {
-            Metric::Aa | Metric::Af | Metric::TaskId | Metric::Auroc => shown,
             Metric::Stored | Metric::LearnSeconds | Metric::PredictSeconds => -shown,
+            _ => shown,
         }
     }
 }
