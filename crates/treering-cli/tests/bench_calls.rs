@@ -345,7 +345,7 @@ fn a_router_is_a_parameter_with_a_flag_of_its_own() {
     works(&place, &["bench", "x.toml"]);
     let hash = |out: &str| {
         let text = fs::read_to_string(place.path().join(out).join("results.jsonl")).unwrap();
-        let line: serde_json::Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
+        let line: Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
         assert_eq!(line["parameters"]["router"], "evidence");
         line["hash"].clone()
     };

@@ -11,6 +11,17 @@ pub enum LearnError {
     /// Nothing to learn a class from.
     #[error("class {0} has no train node; give it at least one, or leave the class out")]
     NoTrainNodes(String),
+    /// A class by a name that no class has.
+    #[error("there is no class `{name}`; {hint}")]
+    NoSuchClass {
+        /// What was asked for.
+        name: String,
+        /// What there is.
+        hint: String,
+    },
+    /// Parts that do not make a graph.
+    #[error(transparent)]
+    Graph(#[from] treering_graph::GraphError),
     /// Features of another width.
     #[error(
         "the graph has {found} feature columns, the model was learned on {expected}; bring the same columns in the same order"

@@ -13,11 +13,13 @@ pub mod treering;
 
 #[cfg(test)]
 mod checks;
+mod cut;
 mod error;
 mod learner;
 mod parameters;
 mod task;
 
+pub use cut::{hold_out, one_task};
 pub use error::LearnError;
 pub use learner::{Foundation, Learner, PRETRAINING, PROFILING, Stages, Stored};
 pub use task::{Answer, Groups, Labelled, Query, Shown, TrainingTask};

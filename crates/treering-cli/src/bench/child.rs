@@ -13,7 +13,7 @@ use treering_eval::{Costs, Spent, cpu_seconds};
 use super::sets::Origin;
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::{Global, INTERRUPTED};
+use crate::{AGAIN, Global, INTERRUPTED};
 
 /// The name of the command that works a job off.
 pub(super) const COMMAND: &str = "bench-job";
@@ -125,9 +125,13 @@ pub(super) fn have_done(
     threads: usize,
     memory: Option<u64>,
 ) -> Result<Reply, Failure> {
-    let program = std::env::current_exe().map_err(Failure::system)?;
+    let again = AGAIN.get().map_or(&[][..], |again| again);
+    let Some((program, first)) = again.split_first() else {
+        return Err(Failure::system("the program does not know where it is"));
+    };
     let mut command = Command::new(program);
     command
+        .args(first)
         .args(["--quiet", "--threads", &threads.to_string()])
         .args(memory.map(|bytes| format!("--memory={bytes}")))
         .arg(COMMAND)

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 use treering_data::shortened;
+use treering_learn::saved::TRAINED_BACKBONE;
 use treering_store::{Change, Writer};
 
-use super::training::TRAINED_BACKBONE;
 use crate::failure::Failure;
 use crate::output::Output;
 

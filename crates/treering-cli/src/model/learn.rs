@@ -6,14 +6,15 @@ use clap::Args;
 use serde_json::json;
 use treering_data::{human_bytes, shortened};
 use treering_graph::Graph;
-use treering_learn::saved::{self, Parameters};
+use treering_learn::hold_out;
+use treering_learn::saved::{self, Parameters, TRAINED_BACKBONE, contrast};
 use treering_store::RingEntry;
 
 use super::ground::Ground;
 use super::held_out::{Accuracy, accuracy};
 use super::parameters::LearnerFlags;
-use super::tasks::{Wanted, hold_out};
-use super::training::{Training, contrast, parameters_in};
+use super::tasks::Wanted;
+use super::training::{Training, parameters_in};
 use crate::Global;
 use crate::failure::Failure;
 use crate::output::{Output, grouped, table};
@@ -167,7 +168,7 @@ fn announce(parameters: &Parameters, training: &Training, graphs: &[Graph], exis
             tell!("the first task trains the backbone; contrast: {contrast}");
         }
     }
-    let is_first = |ring: &RingEntry| ring.facts[super::training::TRAINED_BACKBONE] == true;
+    let is_first = |ring: &RingEntry| ring.facts[TRAINED_BACKBONE] == true;
     if training.replaced().is_some_and(is_first) {
         tell!(
             "note: this task trained the backbone. The backbone stays as it is, since every other ring stands on it; the task gets a prompt \

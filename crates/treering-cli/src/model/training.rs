@@ -6,18 +6,15 @@
 
 use std::path::Path;
 
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 use treering_data::Progress;
 use treering_graph::Graph;
 use treering_learn::saved::{self, Keep, Parameters};
 use treering_learn::{LearnError, Shown, TrainingTask};
-use treering_store::{Change, Fault, Model, NewModel, NewRing, RingEntry, Writer};
+use treering_store::{Change, Fault, Model, NewRing, RingEntry, Writer};
 
 use super::ground::Ground;
 use crate::failure::Failure;
-
-/// The ring that trained the backbone says so in its facts.
-pub(super) const TRAINED_BACKBONE: &str = "trained-backbone";
 
 /// A model that is being added to, or begun.
 pub(super) struct Training {
@@ -115,9 +112,10 @@ impl Training {
             for (ring, at) in (known..).zip(batch) {
                 let begins = is_new && at == 0;
                 if begins {
-                    self = self.begin_model(&tasks[at], &names[at])?;
+                    let head = saved::head(&*self.learner, &tasks[at], &names[at]);
+                    self.writer = self.writer.with_head(head)?;
                 }
-                let facts = self.facts(&tasks[at], begins);
+                let facts = saved::facts(&self.learner.parameters(), &tasks[at], begins);
                 let bytes = self.learner.ring(ring);
                 done(&self.commit(&names[at], &tasks[at], bytes, facts)?)?;
             }
@@ -149,53 +147,6 @@ impl Training {
         let entry = entries.into_iter().next();
         entry.ok_or_else(|| Failure::system("the commit gave no ring"))
     }
-
-    /// Says what the first commit begins with.
-    fn begin_model(mut self, task: &TrainingTask, name: &str) -> Result<Self, Failure> {
-        let (graph, parameters) = (task.graph(), self.learner.parameters());
-        let contrast = contrast(&parameters, graph.nodes());
-        let facts = contrast.map(|contrast| {
-            json!({ "backbone": {
-                "task": name,
-                "classes": task.classes(),
-                "data": graph.origin().name,
-                "synthetic": graph.origin().synthetic.is_some(),
-                "contrast": contrast,
-            }})
-        });
-        let head = NewModel {
-            learner: parameters.learner().into(),
-            parameters: parameters.to_json(),
-            feature_width: graph.features().columns(),
-            facts: facts.unwrap_or_else(|| json!({})),
-            backbone: self.learner.backbone(),
-        };
-        self.writer = self.writer.with_head(head)?;
-        Ok(self)
-    }
-
-    /// What a ring remembers about the task it was learned from.
-    fn facts(&self, task: &TrainingTask, begins: bool) -> Value {
-        let mut train = Map::new();
-        for (place, class) in (0u32..).zip(task.classes()) {
-            let nodes = task.train().classes.iter().filter(|&&c| c == place);
-            train.insert(class.clone(), nodes.count().into());
-        }
-        let (graph, parameters) = (task.graph(), self.learner.parameters());
-        let mut facts = json!({
-            "data": graph.origin().name,
-            "synthetic": graph.origin().synthetic.is_some(),
-            "nodes": graph.nodes(),
-            "edges": edges(graph),
-            "train": train,
-            "seed": parameters.seed(),
-        });
-        if let (true, Some(contrast)) = (begins, contrast(&parameters, graph.nodes())) {
-            facts[TRAINED_BACKBONE] = true.into();
-            facts["contrast"] = contrast.into();
-        }
-        facts
-    }
 }
 
 /// A new model's first task alone, the others together.
@@ -205,26 +156,4 @@ fn batches(tasks: usize, is_new: bool) -> Vec<std::ops::Range<usize>> {
         .into_iter()
         .filter(|batch| !batch.is_empty())
         .collect()
-}
-
-/// How a graph of so many nodes trains the backbone; none where there is none.
-pub(super) fn contrast(parameters: &Parameters, nodes: usize) -> Option<String> {
-    let Parameters::Tpp(parameters) = parameters else {
-        return None;
-    };
-    let contrasted = parameters.contrastive.contrasted(nodes);
-    Some(match (parameters.contrastive.epochs, contrasted < nodes) {
-        (0, _) => "none, the backbone is as it was drawn".into(),
-        (_, false) => format!("exact, {nodes} nodes"),
-        (_, true) => format!("sampled, {contrasted} of {nodes} nodes an epoch"),
-    })
-}
-
-/// Undirected edges, or arcs where the graph is directed; a loop is one.
-fn edges(graph: &Graph) -> usize {
-    let (arcs, loops) = (graph.arcs(), graph.arcs().loops());
-    match arcs.is_symmetric() {
-        true => (arcs.len() - loops) / 2 + loops,
-        false => arcs.len(),
-    }
 }

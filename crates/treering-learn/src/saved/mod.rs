@@ -3,6 +3,12 @@
 //! A learner whose rings never change after they were learned can be kept; the tensors of each are described in its own folder. Every shape follows from the
 //! manifest, so a file that was made for other parameters is noticed before a number of it is used.
 
+#[cfg(test)]
+pub(crate) mod checks;
+mod facts;
+
+pub use facts::{TRAINED_BACKBONE, contrast, facts, head};
+
 use std::path::PathBuf;
 
 use serde::de::DeserializeOwned;
@@ -243,7 +249,3 @@ pub(crate) fn nothing_left(tensors: &Tensors, learner: &str) -> Result<(), Store
         }
     }
 }
-
-#[cfg(test)]
-#[path = "saved_checks.rs"]
-pub(crate) mod checks;
