@@ -1,8 +1,10 @@
 //! Answering a query: the likeliest task of a group, then the likeliest of its classes for each node. A class belongs to one task, so H(y|x) is
 //! H(t|group) H(y|x,t) of its own.
 
+use rayon::prelude::*;
+
 use super::embed::View;
-use super::familiar::{Ruler, familiarity};
+use super::familiar::{Familiar, Ruler};
 use super::head::{Blocks, outputs};
 use super::router::{Router, Scores};
 use super::{Ring, Treering};
@@ -37,8 +39,8 @@ impl Treering {
             (None, Router::Prototype) => self.nearest(query, rings),
             (None, _) => {
                 let scores = self.scores(space, seen)?;
-                let evidence = evidence(&scores, &view, query.nodes.len(), seen);
-                let mut routes = posteriors(&evidence, &numbers, groups, seen);
+                let evidence = evidence(&scores, &view, &numbers, (groups, seen));
+                let mut routes = posteriors(evidence, seen);
                 judge(&mut routes, &view, &numbers, rings);
                 routes
             }
@@ -80,39 +82,50 @@ impl Treering {
     }
 }
 
-/// Of every node and task, the log of the sum over its classes of exp(score).
-fn evidence(scores: &Scores, view: &View, nodes: usize, seen: usize) -> Vec<f64> {
-    let all = scores.of(&view.rows, nodes);
-    let mut evidence = Vec::with_capacity(nodes * seen);
-    for row in all.chunks(scores.tasks.len()) {
-        let mut largest = vec![f64::NEG_INFINITY; seen];
-        let classes = || {
-            let scores_of = row.iter().map(|&score| scores.sharpness * f64::from(score));
-            scores_of.zip(scores.tasks.iter().map(|&task| task as usize))
-        };
-        classes().for_each(|(score, task)| largest[task] = largest[task].max(score));
-        let mut sums = vec![0f64; seen];
-        classes().for_each(|(score, task)| sums[task] += (score - largest[task]).exp());
-        evidence.extend(
-            largest
-                .iter()
-                .zip(sums)
-                .map(|(largest, sum)| largest + sum.ln()),
-        );
+/// Of every group and task, the sum over its nodes of the log of the sum over the task's classes of exp(score). Nodes of a group count as if they were
+/// independent: dividing their sum by something did not help on validation nodes.
+fn evidence(
+    scores: &Scores,
+    view: &View,
+    numbers: &[u32],
+    (groups, seen): (usize, usize),
+) -> Vec<f64> {
+    let width = view.rows.len() / numbers.len();
+    let mut sums = vec![0f64; groups * seen];
+    let blocks = view.rows.chunks(BLOCK * width).zip(numbers.chunks(BLOCK));
+    for (rows, numbers) in blocks {
+        let all = scores.of(rows, numbers.len());
+        let of_nodes = all.par_chunks(scores.classes()).with_min_len(16);
+        let of_nodes: Vec<Vec<f64>> = of_nodes.map(|row| by_task(scores, row, seen)).collect();
+        for (row, &group) in of_nodes.iter().zip(numbers) {
+            let sum = &mut sums[group as usize * seen..(group as usize + 1) * seen];
+            sum.iter_mut()
+                .zip(row)
+                .for_each(|(sum, value)| *sum += value);
+        }
     }
-    evidence
+    sums
 }
 
-/// The probability of every task, by group. Nodes of a group count as if they were independent: dividing their sum by something did not help on
-/// validation nodes.
-fn posteriors(evidence: &[f64], numbers: &[u32], groups: usize, seen: usize) -> Vec<Route> {
-    let mut sums = vec![0f64; groups * seen];
-    for (row, &group) in evidence.chunks(seen).zip(numbers) {
-        let sum = &mut sums[group as usize * seen..(group as usize + 1) * seen];
-        sum.iter_mut()
-            .zip(row)
-            .for_each(|(sum, value)| *sum += value);
-    }
+/// Nodes whose scores for all classes are held at a time.
+const BLOCK: usize = 1024;
+
+/// One node's evidence for every task.
+fn by_task(scores: &Scores, row: &[f32], seen: usize) -> Vec<f64> {
+    let mut largest = vec![f64::NEG_INFINITY; seen];
+    let classes = || {
+        let scores_of = row.iter().map(|&score| scores.sharpness * f64::from(score));
+        scores_of.zip(scores.tasks.iter().map(|&task| task as usize))
+    };
+    classes().for_each(|(score, task)| largest[task] = largest[task].max(score));
+    let mut sums = vec![0f64; seen];
+    classes().for_each(|(score, task)| sums[task] += (score - largest[task]).exp());
+    let parts = largest.iter().zip(sums);
+    parts.map(|(largest, sum)| largest + sum.ln()).collect()
+}
+
+/// The probability of every task, by group.
+fn posteriors(mut evidence: Vec<f64>, seen: usize) -> Vec<Route> {
     let route = |row: &mut [f64]| {
         softmax(row);
         let task = first_largest(row);
@@ -129,7 +142,7 @@ fn posteriors(evidence: &[f64], numbers: &[u32], groups: usize, seen: usize) -> 
             posterior: row.iter().map(|&p| p as f32).collect(),
         }
     };
-    sums.chunks_mut(seen).map(route).collect()
+    evidence.chunks_mut(seen).map(route).collect()
 }
 
 /// Says how usual each group is for the task that it was taken for.
@@ -157,10 +170,11 @@ fn judge(routes: &mut [Route], view: &View, numbers: &[u32], rings: &[Ring]) {
             sum.1 += 1;
         }
     }
-    for (route, (sum, size)) in routes.iter_mut().zip(sums) {
-        let all = rings.iter().map(|ring| &ring.usual);
-        route.familiarity = familiarity(all, size, sum / size as f64);
-    }
+    let known = Familiar::new(rings.iter().map(|ring| &ring.usual));
+    let judged = routes.par_iter_mut().zip(sums).with_min_len(64);
+    judged.for_each(|(route, (sum, size))| {
+        route.familiarity = known.share(size, sum / size as f64);
+    });
 }
 
 fn first_largest(values: &[f64]) -> usize {

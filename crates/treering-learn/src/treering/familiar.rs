@@ -198,27 +198,36 @@ impl Usual {
     }
 }
 
-/// The share of groups of known tasks, of this size, that are stranger: over all rings, each by its number of nodes. Never 0, and smaller the
-/// stranger, so that no two strange groups are equally strange.
-///
-/// # Arguments
-/// * `distance`: the mean over the group's nodes, in deviations of its task.
-pub(crate) fn familiarity<'a>(
-    all: impl Iterator<Item = &'a Usual>,
-    size: usize,
-    distance: f64,
-) -> Option<f64> {
-    let (mut sum, mut nodes, mut largest) = (0.0, 0.0, f64::NEG_INFINITY);
-    for usual in all.filter(|usual| usual.nodes > 0) {
-        sum += f64::from(usual.nodes) * usual.farther(size, distance);
-        nodes += f64::from(usual.nodes);
-        largest = usual
-            .points
-            .iter()
-            .map(|&p| f64::from(p))
-            .fold(largest, f64::max);
+/// What all rings together find usual.
+pub(crate) struct Familiar<'a> {
+    all: Vec<&'a Usual>,
+    nodes: f64,
+    /// Of all distances known.
+    largest: f64,
+}
+
+impl<'a> Familiar<'a> {
+    pub(crate) fn new(all: impl Iterator<Item = &'a Usual>) -> Self {
+        let all: Vec<&Usual> = all.filter(|usual| usual.nodes > 0).collect();
+        let points = all.iter().flat_map(|usual| &usual.points);
+        Familiar {
+            nodes: all.iter().map(|usual| f64::from(usual.nodes)).sum(),
+            largest: points.fold(f64::NEG_INFINITY, |largest, &p| largest.max(f64::from(p))),
+            all,
+        }
     }
-    (nodes > 0.0).then(|| (sum + 1.0 / (1.0 + (distance - largest).max(0.0))) / (nodes + 1.0))
+
+    /// The share of groups of known tasks, of this size, that are stranger: over all rings, each by its number of nodes. Never 0, and smaller the
+    /// stranger, so that no two strange groups are equally strange.
+    ///
+    /// # Arguments
+    /// * `distance`: the mean over the group's nodes, in deviations of its task.
+    pub(crate) fn share(&self, size: usize, distance: f64) -> Option<f64> {
+        let farther = |usual: &&Usual| f64::from(usual.nodes) * usual.farther(size, distance);
+        let sum: f64 = self.all.iter().map(farther).sum();
+        let beyond = (distance - self.largest).max(0.0);
+        (self.nodes > 0.0).then(|| (sum + 1.0 / (1.0 + beyond)) / (self.nodes + 1.0))
+    }
 }
 
 fn moments(values: &[f64]) -> (f64, f64) {

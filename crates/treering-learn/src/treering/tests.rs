@@ -9,7 +9,7 @@ use treering_graph::{
 };
 
 use super::embed::Space;
-use super::familiar::{Ruler, Usual, familiarity};
+use super::familiar::{Familiar, Ruler, Usual};
 use super::head::{Blocks, Head};
 use super::profile::Profile;
 use super::router::{Router, Sums};
@@ -346,8 +346,8 @@ fn familiarity_is_the_share_of_stranger_groups() {
     let profile = Profile::new(&rows, &labelled, 3, width, 5);
     let usual = Usual::new(&profile, &rows, &labelled, &[], 1);
     assert_eq!(usual.nodes, 200);
-    let share =
-        |size: usize, distance: f64| familiarity([&usual].into_iter(), size, distance).unwrap();
+    let known = Familiar::new([&usual].into_iter());
+    let share = |size: usize, distance: f64| known.share(size, distance).unwrap();
     // Standardised distances of the nodes themselves: half of them lie above the median.
     let median = f64::from(usual.points[32]);
     assert!((share(1, median) - 0.5).abs() < 0.02);
@@ -358,7 +358,7 @@ fn familiarity_is_the_share_of_stranger_groups() {
     let far = f64::from(usual.points[56]);
     assert!(share(1, far) > share(3, far) && share(3, far) > share(5, far));
     assert_eq!(share(50, 0.1), share(5000, 0.1));
-    assert_eq!(familiarity([].into_iter(), 1, 0.0), None);
+    assert_eq!(Familiar::new([].into_iter()).share(1, 0.0), None);
 }
 
 fn learned(numbers: &[u64]) -> Treering {
