@@ -92,8 +92,13 @@ pub struct Recogniser {
 impl Recogniser {
     /// The prototype of a task.
     pub fn prototype(&self, task: &TrainingTask) -> Vec<f64> {
+        self.prototype_drawn(task, task.number())
+    }
+
+    /// The same with neighbours drawn for another number than the task's, so that it does not matter what was learned before.
+    pub(crate) fn prototype_drawn(&self, task: &TrainingTask, number: u64) -> Vec<f64> {
         let graph = task.graph();
-        let mut draws = random(self.seed, Purpose::Patching, task.number());
+        let mut draws = random(self.seed, Purpose::Patching, number);
         let patched = self.patch.then(|| patched(graph.arcs(), &mut draws));
         let arcs = patched.as_ref().unwrap_or(graph.arcs());
         let nodes = &task.train().nodes;

@@ -45,27 +45,24 @@ impl Treering {
                 routes
             }
         };
-        let mut used = vec![false; seen];
-        let tasks = query.tasks.iter().flatten().map(|&task| task as usize);
-        tasks
-            .chain(routes.iter().map(|route| route.task))
-            .for_each(|task| used[task] = true);
+        let tasks: Vec<usize> = match &query.tasks {
+            Some(tasks) => tasks.iter().map(|&task| task as usize).collect(),
+            None => numbers.iter().map(|&g| routes[g as usize].task).collect(),
+        };
         let blocks = Blocks::new(query.graph(), &view, &query.nodes);
-        let classes = Classes::new(&blocks, rings, &used);
-        let answer = |(at, &group): (usize, &u32)| {
-            let (task, route) = match &query.tasks {
-                Some(tasks) => (tasks[at] as usize, None),
-                None => (routes[group as usize].task, Some(&routes[group as usize])),
-            };
+        let classes = classes(&blocks, rings, &tasks);
+        let answer = |((&group, task), probabilities): ((&u32, usize), Vec<f32>)| {
+            let route = routes.get(group as usize);
             Answer {
                 task: task as u32,
                 margin: route.map_or(f64::INFINITY, |route| route.margin),
                 familiarity: route.and_then(|route| route.familiarity),
                 posterior: route.map_or_else(Vec::new, |route| route.posterior.clone()),
-                probabilities: classes.of(at, task),
+                probabilities,
             }
         };
-        Ok(numbers.iter().enumerate().map(answer).collect())
+        let parts = numbers.iter().zip(tasks).zip(classes);
+        Ok(parts.map(answer).collect())
     }
 
     /// By the paper's router.
@@ -185,58 +182,68 @@ fn first_largest(values: &[f64]) -> usize {
         .unwrap_or(0)
 }
 
-/// What the heads of some rings say about all nodes.
-struct Classes {
-    /// By node and output.
-    scores: Vec<f64>,
-    /// Of each ring the first of its outputs, of which a ring that nobody asks has none; then their number in all.
-    starts: Vec<usize>,
-    classes: Vec<usize>,
-}
+/// Outputs that are worked out at a time, for all nodes: memory is so many numbers a node.
+const TOGETHER: usize = 64;
 
-impl Classes {
-    fn new(blocks: &Blocks<'_>, rings: &[Ring], used: &[bool]) -> Self {
-        let classes: Vec<usize> = rings.iter().map(Ring::classes).collect();
-        let mut starts = vec![0];
-        for (&count, &used) in classes.iter().zip(used) {
-            let own = if used { outputs(count) } else { 0 };
-            starts.push(starts[starts.len() - 1] + own);
+/// The probabilities of the classes of every node's task.
+fn classes(blocks: &Blocks<'_>, rings: &[Ring], tasks: &[usize]) -> Vec<Vec<f32>> {
+    let mut all: Vec<Vec<f32>> = vec![Vec::new(); tasks.len()];
+    let mut used = vec![false; rings.len()];
+    tasks.iter().for_each(|&task| used[task] = true);
+    let mut next = (0..rings.len()).filter(|&task| used[task]).peekable();
+    while next.peek().is_some() {
+        let mut starts = vec![None; rings.len()];
+        let mut width = 0;
+        while let Some(task) = next.next_if(|_| width < TOGETHER) {
+            starts[task] = Some(width);
+            width += outputs(rings[task].classes());
         }
-        let width = starts[starts.len() - 1];
-        let each = blocks.each();
-        let mut weights = vec![0f64; each * width];
-        let mut bias = Vec::with_capacity(width);
-        let asked = rings.iter().zip(used).filter(|(_, used)| **used);
-        for head in asked.map(|(ring, _)| &ring.head) {
-            for (own, &shift) in head.weights.chunks(each).zip(&head.bias) {
-                for (place, &weight) in own.iter().enumerate() {
-                    weights[place * width + bias.len()] = f64::from(weight);
-                }
-                bias.push(f64::from(shift));
+        let scores = scores(blocks, rings, &starts, width);
+        for (at, &task) in tasks.iter().enumerate() {
+            if let Some(start) = starts[task] {
+                let from = at * width + start;
+                let own = &scores[from..from + outputs(rings[task].classes())];
+                all[at] = probabilities(own, rings[task].classes());
             }
         }
-        Classes {
-            scores: if width > 0 {
-                blocks.times(&weights, &bias)
-            } else {
-                Vec::new()
-            },
-            starts,
-            classes,
+    }
+    all
+}
+
+/// What the heads of some rings say about all nodes, by node and output.
+///
+/// # Arguments
+/// * `starts`: of each of these rings the place of its first output.
+fn scores(blocks: &Blocks<'_>, rings: &[Ring], starts: &[Option<usize>], width: usize) -> Vec<f64> {
+    if width == 0 {
+        return Vec::new();
+    }
+    let each = blocks.each();
+    let mut weights = vec![0f64; each * width];
+    let mut bias = Vec::with_capacity(width);
+    let asked = rings
+        .iter()
+        .zip(starts)
+        .filter(|(_, start)| start.is_some());
+    for head in asked.map(|(ring, _)| &ring.head) {
+        for (own, &shift) in head.weights.chunks(each).zip(&head.bias) {
+            for (place, &weight) in own.iter().enumerate() {
+                weights[place * width + bias.len()] = f64::from(weight);
+            }
+            bias.push(f64::from(shift));
         }
     }
+    blocks.times(&weights, &bias)
+}
 
-    /// The probabilities of a task's classes for a node.
-    fn of(&self, at: usize, task: usize) -> Vec<f32> {
-        let width = self.starts[self.starts.len() - 1];
-        let own = at * width + self.starts[task]..at * width + self.starts[task + 1];
-        let mut row = match self.classes[task] {
-            1 => vec![0.0],
-            2 => vec![self.scores[own.start], -self.scores[own.start]],
-            _ => self.scores[own].to_vec(),
-        };
-        row.iter_mut().for_each(|score| *score *= SHARPNESS);
-        softmax(&mut row);
-        row.iter().map(|&p| p as f32).collect()
-    }
+/// From what a head says to the probabilities of its classes.
+fn probabilities(scores: &[f64], classes: usize) -> Vec<f32> {
+    let mut row = match classes {
+        1 => vec![0.0],
+        2 => vec![scores[0], -scores[0]],
+        _ => scores.to_vec(),
+    };
+    row.iter_mut().for_each(|score| *score *= SHARPNESS);
+    softmax(&mut row);
+    row.iter().map(|&p| p as f32).collect()
 }

@@ -139,7 +139,7 @@ impl Treering {
             seed: self.parameters.seed,
             profile: Means::Smoothed,
             smoothing: self.parameters.hops,
-            patch: false,
+            patch: true,
         }
     }
 
@@ -152,7 +152,7 @@ impl Treering {
         let (rows, others) = view.rows.split_at(train.nodes.len() * space.width());
         let profile = Profile::new(rows, train, classes, p.rank, p.seed);
         Ring {
-            prototype: self.recogniser().prototype(task),
+            prototype: self.recogniser().prototype_drawn(task, 0),
             usual: Usual::new(&profile, rows, train, others, p.seed),
             profile,
             head: Head::new(&Blocks::new(graph, &view, &train.nodes), train, classes),
