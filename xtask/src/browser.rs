@@ -3,14 +3,15 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::tools::{done, find, install, skipped};
+
 /// Says no to all of this.
 const SKIP: &str = "TREERING_NO_BROWSER";
 const REMEDY: &str = "or set TREERING_NO_BROWSER=1 to skip the browser tests";
 
 /// Installs what is missing, builds the program and lets a browser open its report.
 pub(crate) fn run() -> bool {
-    if std::env::var_os(SKIP).is_some_and(|value| value == "1") {
-        eprintln!("browser tests skipped, because {SKIP} is 1");
+    if skipped(SKIP, "browser tests") {
         return true;
     }
     match tried() {
@@ -26,7 +27,7 @@ fn tried() -> Result<(), String> {
     let chromium = browser()?;
     for tool in ["node", "npm"] {
         if find(&[tool]).is_none() {
-            install(&["nodejs", "npm"])?;
+            install(&["nodejs", "npm"], REMEDY)?;
         }
         find(&[tool]).ok_or(format!(
             "there is no {tool}; install Node.js 20 or newer, {REMEDY}"
@@ -68,48 +69,8 @@ fn browser() -> Result<PathBuf, String> {
     if let Some(found) = named.or_else(|| find(&NAMES)) {
         return Ok(found);
     }
-    install(&["chromium"])?;
+    install(&["chromium"], REMEDY)?;
     find(&NAMES).ok_or(format!(
         "there is no Chromium; install it, name one with the variable CHROMIUM, {REMEDY}"
     ))
-}
-
-/// The first of these programs that is on the path.
-fn find(names: &[&str]) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH")?;
-    let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
-    let mut all = names
-        .iter()
-        .flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
-    all.find(|file| file.is_file())
-}
-
-/// Installs packages where the system has `apt-get`; without the right to do so it fails with what to do.
-fn install(packages: &[&str]) -> Result<(), String> {
-    let names = packages.join(" ");
-    let remedy = format!(
-        "{names} cannot be installed here; install it yourself (Debian: apt-get install {names}), {REMEDY}"
-    );
-    find(&["apt-get"]).ok_or(remedy.clone())?;
-    let apt = |arguments: &[&str]| {
-        let mut command = Command::new("apt-get");
-        command
-            .args(arguments)
-            .env("DEBIAN_FRONTEND", "noninteractive");
-        done(&mut command, "apt-get").map_err(|_| remedy.clone())
-    };
-    apt(&["update", "-qq"])?;
-    apt(&[
-        ["install", "-y", "-qq", "--no-install-recommends"].as_slice(),
-        packages,
-    ]
-    .concat())
-}
-
-fn done(command: &mut Command, what: &str) -> Result<(), String> {
-    match command.status() {
-        Ok(status) if status.success() => Ok(()),
-        Ok(status) => Err(format!("{what}: {status}")),
-        Err(error) => Err(format!("{what}: {error}")),
-    }
 }

@@ -1,6 +1,8 @@
 //! The project's chores, so that people and CI run the very same steps: `cargo xtask test`, `cargo xtask check`, `cargo xtask ci`.
 
 mod browser;
+mod python;
+mod tools;
 
 use std::process::{Command, ExitCode};
 
@@ -13,16 +15,19 @@ enum Work {
     Cargo(&'static [&'static str]),
     /// Opens a report in a browser.
     Browser,
+    /// Tries the Python package.
+    Python,
 }
 
 /// All steps in the order of `ci`: what fails most often comes early.
 const STEPS: [Step; 4] = [
-    // Unit, integration and documentation tests of every crate, then the report in a browser.
+    // Unit, integration and documentation tests of every crate, then the report in a browser and the Python package.
     (
         "test",
         &[
             Work::Cargo(&["test", "--workspace", "--locked"]),
             Work::Browser,
+            Work::Python,
         ],
     ),
     ("fmt", &[Work::Cargo(&["fmt", "--all", "--check"])]),
@@ -49,8 +54,9 @@ const STEPS: [Step; 4] = [
     ),
 ];
 
-/// A part of `test` that can be asked for alone.
+/// Parts of `test` that can be asked for alone.
 const BROWSER: Step = ("browser", &[Work::Browser]);
+const PYTHON: Step = ("python", &[Work::Python]);
 
 fn main() -> ExitCode {
     let wanted = std::env::args().nth(1).unwrap_or_default();
@@ -58,15 +64,16 @@ fn main() -> ExitCode {
         "ci" => STEPS.iter().collect(),
         "check" => STEPS.iter().filter(|(name, _)| *name != "test").collect(),
         "browser" => vec![&BROWSER],
+        "python" => vec![&PYTHON],
         name => STEPS.iter().filter(|(step, _)| *step == name).collect(),
     };
     if steps.is_empty() {
         eprintln!(
-            "usage: cargo xtask ci | check | browser | {}",
+            "usage: cargo xtask ci | check | browser | python | {}",
             STEPS.map(|(name, _)| name).join(" | ")
         );
         eprintln!(
-            "  ci runs every step; check runs all but the tests; browser is the part of test that opens a report in a browser"
+            "  ci runs every step; check runs all but the tests; browser and python are the parts of test that open a report in a browser and try the Python package"
         );
         return ExitCode::from(2);
     }
@@ -84,6 +91,7 @@ fn run(part: &Work) -> bool {
     match part {
         Work::Cargo(arguments) => cargo(arguments),
         Work::Browser => browser::run(),
+        Work::Python => python::run(),
     }
 }
 

@@ -23,7 +23,7 @@ use crate::{LearnError, Learner};
 pub const LEARNERS: [&str; 2] = [treering::LEARNER, tpp::LEARNER];
 
 /// A learner that can be kept.
-pub trait Keep: Learner {
+pub trait Keep: Learner + Send + Sync {
     /// What it was made with.
     fn parameters(&self) -> Parameters;
 

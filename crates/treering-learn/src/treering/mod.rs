@@ -12,7 +12,7 @@ pub(crate) mod saved;
 #[cfg(test)]
 mod tests;
 
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use rayon::prelude::*;
 use treering_data::Progress;
@@ -159,19 +159,26 @@ impl Treering {
         }
     }
 
+    fn remembered(&self) -> MutexGuard<'_, Memory> {
+        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// The scores of the router after so many tasks: sums in the order of the rings, so that it does not matter what was learned or forgotten
     /// in between.
     fn scores(&self, space: &Space, stage: usize) -> Result<Arc<Scores>, LearnError> {
-        let mut memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut memory = self.remembered();
         if let Some(Some(known)) = memory.scores.get(stage) {
             return Ok(known.clone());
         }
         let reusable = memory.sums.take().filter(|sums| sums.stage <= stage);
+        // Not held while working: a thread that waits for parallel work may be given another query, which would wait here for itself.
+        drop(memory);
         let mut sums = reusable.unwrap_or_else(|| Sums::new(space.width()));
         for ring in &self.rings[sums.stage..stage] {
             sums.add(&ring.profile);
         }
         let found = Arc::new(sums.scores(self.parameters.router)?);
+        let mut memory = self.remembered();
         memory.sums = Some(sums);
         if memory.scores.len() <= stage {
             memory.scores.resize(stage + 1, None);

@@ -449,3 +449,19 @@ fn features_of_any_finite_size_are_seen_alike() {
         }
     }
 }
+
+/// A thread of a pool that waits for parallel work takes up other work of the pool: a lock that is held meanwhile would be waited for by its own holder.
+#[test]
+fn queries_at_once_on_one_pool_do_not_wait_for_each_other_forever() {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build();
+    let pool = pool.unwrap();
+    for _ in 0..20 {
+        let learner = learned(&[1, 2, 3]);
+        let answers: Vec<Vec<Answer>> = pool.install(|| {
+            use rayon::prelude::*;
+            let ask = |_| asked(&learner, Groups::Single);
+            (0..8).into_par_iter().map(ask).collect()
+        });
+        assert!(answers.windows(2).all(|pair| pair[0] == pair[1]));
+    }
+}

@@ -1,0 +1,80 @@
+"""Learners written in Python, under the protocols."""
+
+import numpy as np
+import pytest
+
+import treering
+
+PROTOCOLS = ["paper", "single", "groups:5", "mixed", "connected", "inductive", "open", "open:5", "oracle", "patched"]
+
+
+class Nosy:
+    """Says the first class of the task that it was told last, and looks at all that it is shown."""
+
+    seen = []
+
+    def learn(self, task):
+        self.classes = task.classes
+        assert task.graph.y is None and task.graph.split is None and task.graph.classes == []
+        assert len(task.train) == len(task.train_y) < task.graph.nodes or set(task.train) == set(range(task.graph.nodes))
+        assert set(task.train_y) == set(task.classes)
+        assert {name for name in dir(task) if not name.startswith("_")} == {"graph", "train", "train_y", "classes"}
+
+    def predict(self, query):
+        assert query.graph.y is None and query.graph.split is None and query.graph.classes == []
+        assert {name for name in dir(query) if not name.startswith("_")} == {"graph", "nodes", "groups", "tasks"}
+        assert len(query.groups) == len(query.nodes)
+        Nosy.seen.append((query.tasks is not None, len(set(query.groups))))
+        return [self.classes[0]] * len(query.nodes)
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_every_protocol_shows_no_label_and_gives_a_result(graph, protocol):
+    Nosy.seen.clear()
+    (result,) = treering.evaluate(Nosy, graph, protocol, seeds=[2])
+    assert (result["protocol"], result["seed"], result["learner"]) == (protocol, 2, "python")
+    # It knows one class of the last task, and nothing of the others.
+    assert result["matrix"][-1] == [0.0] * 5 + [50.0] and result["aa"] == pytest.approx(50 / 6)
+    assert result["task_id_accuracy"] is None and result["synthetic"]
+    assert {told for told, _ in Nosy.seen} == {protocol == "oracle"}
+
+
+def test_what_a_learner_raises_is_what_is_raised(graph):
+    class Broken(Nosy):
+        def predict(self, query):
+            raise KeyError("my own fault")
+
+    with pytest.raises(KeyError, match="my own fault"):
+        treering.evaluate(Broken, graph)
+
+    class Short(Nosy):
+        def predict(self, query):
+            return []
+
+    with pytest.raises(ValueError, match="gave 0 classes"):
+        treering.evaluate(Short, graph)
+
+    class Stranger(Nosy):
+        def predict(self, query):
+            return ["zebra"] * len(query.nodes)
+
+    with pytest.raises(ValueError, match="zebra"):
+        treering.evaluate(Stranger, graph)
+
+
+def test_a_model_of_ours_can_be_the_learner_of_somebody(graph):
+    class Wrapped:
+        def __init__(self):
+            self.model = treering.TreeRing(width=64)
+
+        def learn(self, task):
+            whole = np.full(task.graph.nodes, None, dtype=object)
+            whole[task.train] = task.train_y
+            x, edges = task.graph.x, task.graph.edge_index
+            self.model.learn(treering.Graph(edges, x, whole, directed=True))
+
+        def predict(self, query):
+            return self.model.predict(query.graph, query.nodes, query.groups)
+
+    theirs, ours = (treering.evaluate(one, graph, "single")[0] for one in (Wrapped, lambda: Wrapped()))
+    assert theirs["aa"] == ours["aa"] > 60
