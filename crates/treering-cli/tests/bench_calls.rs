@@ -326,26 +326,15 @@ fn a_folder_that_cannot_hold_runs_is_refused_before_any_work() {
 #[test]
 fn a_router_is_a_parameter_with_a_flag_of_its_own() {
     let place = place();
-    let call = [
-        "bench",
-        "--data",
-        "demo",
-        "--scale",
-        "0.1",
-        "--seeds",
-        "1",
-        "--learner",
-        "treering",
-    ];
-    let with = |more: &[&'static str]| works(&place, &[&call[..], more].concat());
-    with(&["--router", "evidence", "--out", "flag"]);
-    with(&["--set", "treering.router=evidence", "--out", "set"]);
+    let call = |more: &[&'static str]| small(&["treering"], &[&["--seeds", "1"], more].concat());
+    works(&place, &call(&["--router", "evidence", "--out", "flag"]));
+    let set = ["--set", "treering.router=evidence", "--out", "set"];
+    works(&place, &call(&set));
     let config = "data = 'demo'\nscale = 0.1\nseeds = 1\nlearner = 'treering'\nrouter = 'evidence'\nout = 'file'";
     fs::write(place.path().join("x.toml"), config).unwrap();
     works(&place, &["bench", "x.toml"]);
     let hash = |out: &str| {
-        let text = fs::read_to_string(place.path().join(out).join("results.jsonl")).unwrap();
-        let line: Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
+        let line = results(&place.path().join(out)).remove(0);
         assert_eq!(line["parameters"]["router"], "evidence");
         line["hash"].clone()
     };
@@ -353,7 +342,7 @@ fn a_router_is_a_parameter_with_a_flag_of_its_own() {
     assert_eq!(hash("flag"), hash("file"));
     refused(
         &place,
-        &[&call[..], &["--router", "magic"]].concat(),
+        &call(&["--router", "magic"]),
         &["ridge", "prototype"],
     );
 }

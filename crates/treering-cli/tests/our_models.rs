@@ -348,3 +348,20 @@ fn nodes_that_arrive_later_are_answered_with_and_without_their_edges() {
     // The demo's features say little without their neighbours'.
     assert!(alone.0 < attached.0, "{alone:?}");
 }
+
+#[test]
+fn a_model_that_cannot_say_what_is_usual_says_so() {
+    let place = place();
+    let folder = place.path().join("tiny");
+    fs::create_dir(&folder).unwrap();
+    fs::write(
+        folder.join("nodes.csv"),
+        "id,label,f0,f1\na,x,1,0\nb,y,0,1\nc,,1,1\n",
+    )
+    .unwrap();
+    fs::write(folder.join("edges.csv"), "src,dst\na,c\n").unwrap();
+    works(&place, &["learn", "m", "tiny"]);
+    assert_eq!(cells(&works(&place, &["predict", "m", "tiny"])).len(), 3);
+    let call = ["predict", "m", "tiny", "--reject", "0.1"];
+    refused(&place, &call, &["--reject", "second train node"]);
+}

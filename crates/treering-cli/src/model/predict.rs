@@ -89,6 +89,12 @@ pub(crate) fn run(args: &Predict, global: &Global, output: &Output) -> Result<()
     let mut query = Query::new(graph, asked, groups);
     query.patch = args.paper_patch.then_some(0);
     let answers = selection::pick(&wanted, &query.nodes, learner.predict(&query)?);
+    if matches!(table, Table::Rejecting(_)) && answers.iter().any(|a| a.familiarity.is_none()) {
+        return Err(Failure::input(format!(
+            "--reject: {} has nothing to calibrate with, since no class of it has a second train node or a validation node. Learn from more nodes",
+            args.model.display()
+        )));
+    }
     let result = Predictions {
         nodes: &wanted,
         names: &names,
