@@ -14,8 +14,8 @@ use treering_learn::{Answer, LearnError, Learner, Query, Stored, TrainingTask};
 use crate::data::options;
 use crate::failure::{Failure, Outcome};
 use crate::graph::Graph;
-use crate::work::{Listener, run_on};
-use crate::{pool, shown};
+use crate::shown;
+use crate::work::{Listener, run};
 
 /// A learner written in Python. It says the names of classes; tasks follow from them.
 struct Theirs {
@@ -230,10 +230,6 @@ pub(crate) fn evaluate(
         found.map_err(|error| Failure::value(format!("protocol is `{text}`; {error}")))
     };
     let name: Option<String> = learner.extract().ok();
-    let pool = match name {
-        Some(_) => pool::shared()?,
-        None => pool::own()?,
-    };
     let source = match name {
         None => Source::Python(learner.clone().unbind()),
         Some(name) => {
@@ -252,8 +248,6 @@ pub(crate) fn evaluate(
             .collect::<Outcome<_>>()?,
     };
     let graph = graph.inner.clone();
-    let found = run_on(py, pool, painter, move |listener| {
-        wanted.work(&graph, listener)
-    })?;
+    let found = run(py, painter, move |listener| wanted.work(&graph, listener))?;
     Ok(Value::Array(found).to_string())
 }

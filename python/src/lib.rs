@@ -10,7 +10,6 @@ mod given;
 mod graph;
 mod held;
 mod model;
-mod pool;
 mod shown;
 mod state;
 mod work;

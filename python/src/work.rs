@@ -1,7 +1,10 @@
 //! Long work: without the interpreter's lock, with progress, and to be stopped by Ctrl-C.
 //!
-//! The work runs in a thread of its own. The caller waits in short steps, lets Python look at its signals between them, and shows how far the work is. On a
+//! The work runs in threads of its own. The caller waits in short steps, lets Python look at its signals between them, and shows how far the work is. On a
 //! signal the caller leaves at once; the work stops the next time that it says how far it is.
+//!
+//! Threads live as long as one piece of work. In threads shared by all, one that waits within a piece of work takes up another piece meanwhile, and that one may
+//! wait for a lock which the first holds: both for ever. And a forked child, which has none of its parent's threads, would wait for them.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,11 +14,10 @@ use std::thread;
 use std::time::Duration;
 
 use pyo3::prelude::*;
-use rayon::ThreadPool;
+use rayon::ThreadPoolBuilder;
 use treering_data::Progress;
 
 use crate::failure::{Failure, Outcome};
-use crate::pool;
 
 /// How long a signal may wait.
 const STEP: Duration = Duration::from_millis(50);
@@ -68,7 +70,7 @@ impl Progress for Listener {
     }
 }
 
-/// Does work on the threads of this process.
+/// Does a piece of work.
 ///
 /// # Arguments
 /// * `painter`: a Python object that is called with what is done, how much of it, and of how much; `None` shows nothing.
@@ -77,16 +79,7 @@ pub(crate) fn run<T: Send + 'static>(
     painter: Option<&Bound<'_, PyAny>>,
     work: impl FnOnce(&Listener) -> Outcome<T> + Send + 'static,
 ) -> Outcome<T> {
-    run_on(py, pool::shared()?, painter, work)
-}
-
-/// As [`run`], on given threads.
-pub(crate) fn run_on<T: Send + 'static>(
-    py: Python<'_>,
-    pool: Arc<ThreadPool>,
-    painter: Option<&Bound<'_, PyAny>>,
-    work: impl FnOnce(&Listener) -> Outcome<T> + Send + 'static,
-) -> Outcome<T> {
+    let pool = ThreadPoolBuilder::new().build().map_err(Failure::system)?;
     let listener = Arc::new(Listener::default());
     let (sender, mut receiver) = sync_channel(1);
     let heard = listener.clone();

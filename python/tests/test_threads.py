@@ -31,15 +31,19 @@ def test_threads_get_right_answers(model, graph, stream):
 
 
 def test_learning_and_asking_at_once_is_either_before_or_after(stream, graph):
-    model = treering.TreeRing(width=128, rank=16).learn(stream[0])
-    before = model.predict_proba(graph)
-    seen = []
-    thread = threading.Thread(target=lambda: [seen.append(model.predict_proba(graph)) for _ in range(5)])
-    thread.start()
-    model.learn(stream[1])
-    thread.join()
-    after = model.predict_proba(graph)
-    assert all(np.array_equal(one, before) or np.array_equal(one, after) for one in seen)
+    # Several times, because it took some luck to meet two pieces of work that waited for each other.
+    for _ in range(10):
+        model = treering.TreeRing(width=128, rank=16).learn(stream[0])
+        before = model.predict_proba(graph)
+        seen = []
+        ask = lambda: [seen.append(model.predict_proba(graph)) for _ in range(3)]
+        threads = [threading.Thread(target=ask) for _ in range(3)]
+        [thread.start() for thread in threads]
+        model.learn(stream[1])
+        [thread.join() for thread in threads]
+        after = model.predict_proba(graph)
+        assert len(seen) == 9
+        assert all(np.array_equal(one, before) or np.array_equal(one, after) for one in seen)
 
 
 def test_a_graph_that_another_thread_writes_to(stream, model):
