@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use rustix::fs::{CWD, RenameFlags, renameat_with};
 use serde_json::{Value, json};
 use treering_data::{nearest, shortened};
 use treering_graph::Graph;
@@ -255,14 +256,21 @@ impl State {
         if Model::open(folder).is_err() {
             return self.save(folder);
         }
+        // Nobody else changes it meanwhile.
+        let _writer = Writer::open(folder)?;
         let parent = folder
             .parent()
             .filter(|parent| !parent.as_os_str().is_empty());
         let place =
             tempfile::tempdir_in(parent.unwrap_or(Path::new("."))).map_err(Failure::system)?;
-        let (new, old) = (place.path().join("new"), place.path().join("old"));
+        let new = place.path().join("new");
         self.save(&new)?;
-        std::fs::rename(folder, &old).map_err(Failure::system)?;
-        std::fs::rename(&new, folder).map_err(Failure::system)
+        // In one step, so that there is a whole model at every moment; what was there is removed with the temporary folder.
+        renameat_with(CWD, &new, CWD, folder, RenameFlags::EXCHANGE).map_err(|error| {
+            Failure::system(format!(
+                "{}: a model cannot be replaced in one step here ({error}), and is as it was. Save into a new folder",
+                folder.display()
+            ))
+        })
     }
 }

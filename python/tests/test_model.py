@@ -135,3 +135,20 @@ def test_a_page_has_nothing_that_a_name_brought(graph):
     page = model._repr_html_()
     assert "<script" not in page and "<img" not in page
     assert "&lt;script&gt;" in page and "<svg" in page and page.count("<rect") == 4
+
+
+def test_replacing_leaves_the_new_model_and_nothing_else(tmp_path, stream):
+    first = treering.TreeRing(width=64, rank=8).learn(stream[0])
+    second = treering.TreeRing(width=64, rank=8).learn(stream[1])
+    first.save(tmp_path / "model")
+    second.save(tmp_path / "model", force=True)
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]
+    assert list(treering.load(tmp_path / "model").classes_) == list(second.classes_)
+
+
+def test_a_model_that_cannot_say_what_is_usual_says_so():
+    graph = treering.Graph(np.array([[0], [2]]), np.eye(3, dtype=np.float32), ["x", "y", None])
+    model = treering.TreeRing().learn(graph)
+    assert len(model.predict(graph)) == 3
+    with pytest.raises(ValueError, match="second train node"):
+        model.predict(graph, reject=0.1)

@@ -131,6 +131,8 @@ class Model:
         said = self._ask(graph, nodes, groups)
         names = self.classes_[said["class"]]
         if reject is not None:
+            if np.isnan(said["familiarity"]).any():
+                raise ValueError("reject: no class of the model has a second train node or a validation node to calibrate with; learn from more nodes")
             names[said["familiarity"] < reject] = "unknown"
         return names
 
