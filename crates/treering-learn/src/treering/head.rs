@@ -1,13 +1,14 @@
 //! Telling a task's classes apart: least squares with a ridge on the features of a node and of what lies 1, 2, ... steps around it, every block of
 //! unit length. Classes weigh the same, whatever their sizes, as in the metric.
 //!
-//! No block is ever made: a block times a vector is one pass over the features and some steps of one column over the arcs. So the head stands in the
+//! Of sparse features no block is ever made: a block times a vector is one pass over the features and some steps of one column over the arcs. So the head stands in the
 //! full feature space, and a step of its training costs O(non-zeros + arcs).
 
 use rayon::prelude::*;
 use treering_graph::{Features, Graph, NodeId, Propagation, Side};
 
 use super::embed::{View, each_entry};
+use super::gram;
 use crate::Labelled;
 
 /// A solution is exact enough when its residual is so much smaller than the right side.
@@ -37,7 +38,7 @@ pub(crate) fn outputs(classes: usize) -> usize {
     }
 }
 
-/// A graph's features and what lies around each node, as a matrix that is never made. Its rows are the nodes of a view; its columns the hops times
+/// A graph's features and what lies around each node, as a matrix that need not be made. Its rows are the nodes of a view; its columns the hops times
 /// the features, and one column of ones.
 pub(crate) struct Blocks<'a> {
     features: &'a Features,
@@ -56,6 +57,32 @@ impl<'a> Blocks<'a> {
         }
     }
 
+    pub(super) fn features(&self) -> &Features {
+        self.features
+    }
+
+    pub(super) fn propagation(&self) -> &Propagation<'a> {
+        &self.propagation
+    }
+
+    pub(super) fn nodes(&self) -> &[NodeId] {
+        self.nodes
+    }
+
+    /// The features of all nodes of the graph, every row of unit length.
+    pub(super) fn unit_features(&self) -> Vec<f32> {
+        let columns = self.features.columns();
+        let mut out = vec![0f32; self.features.rows() * columns];
+        let rows = out.par_chunks_mut(columns).enumerate().with_min_len(64);
+        rows.for_each(|(node, out)| {
+            let length = self.view.lengths[node];
+            each_entry(self.features, node, |column, value| {
+                out[column] = (f64::from(value) / length) as f32;
+            });
+        });
+        out
+    }
+
     fn hops(&self) -> usize {
         self.view.scales.len()
     }
@@ -66,7 +93,7 @@ impl<'a> Blocks<'a> {
     }
 
     /// What a node's row of a hop is multiplied with; hops share one unit length.
-    fn scale(&self, hop: usize, at: usize) -> f64 {
+    pub(super) fn scale(&self, hop: usize, at: usize) -> f64 {
         self.view.scales[hop][at] / (self.hops() as f64).sqrt()
     }
 
@@ -79,14 +106,24 @@ impl<'a> Blocks<'a> {
         out.par_chunks_mut(width)
             .enumerate()
             .with_min_len(64)
-            .for_each(|(node, out)| {
-                each_entry(self.features, node, |column, value| {
+            .for_each(|(node, out)| match self.features {
+                Features::Dense(dense) => {
+                    let entries = dense.row(node).iter().zip(weights.chunks(width));
+                    for (&value, weights) in entries {
+                        let sums = out.iter_mut().zip(weights);
+                        sums.for_each(|(sum, weight)| *sum += f64::from(value) * weight);
+                    }
+                    // Once, because a division takes longer than all else here.
+                    out.iter_mut()
+                        .for_each(|sum| *sum /= self.view.lengths[node]);
+                }
+                Features::Sparse(_) => each_entry(self.features, node, |column, value| {
                     let value = f64::from(value) / self.view.lengths[node];
                     let weights = &weights[column * width..(column + 1) * width];
                     out.iter_mut()
                         .zip(weights)
                         .for_each(|(sum, weight)| *sum += value * weight);
-                });
+                }),
             });
         out
     }
@@ -158,13 +195,22 @@ impl Head {
         let weight = |&class: &u32| 1.0 / (classes as f64 * counts[class as usize]);
         let weights: Vec<f64> = train.classes.iter().map(weight).collect();
         let ridge = RIDGE / train.nodes.len() as f64;
+        let target = |class: u32, output: u32| if class == output { 1.0 } else { -1.0 };
+        let outputs = outputs(classes) as u32;
+        if outputs > 0 && gram::is_shorter(blocks) {
+            let of_node = |&class: &u32| (0..outputs).map(move |output| target(class, output));
+            let targets: Vec<f64> = train.classes.iter().flat_map(of_node).collect();
+            if let Some(head) = gram::solved(blocks, &targets, &weights, ridge) {
+                return head;
+            }
+        }
         let mut head = Head {
             weights: Vec::new(),
             bias: Vec::new(),
         };
-        for output in 0..outputs(classes) as u32 {
-            let target = |&class: &u32| if class == output { 1.0 } else { -1.0 };
-            let targets: Vec<f64> = train.classes.iter().map(target).collect();
+        for output in 0..outputs {
+            let targets = train.classes.iter().map(|&class| target(class, output));
+            let targets: Vec<f64> = targets.collect();
             let mut found = least_squares(blocks, &targets, &weights, ridge);
             head.bias.extend(found.pop().map(|bias| bias as f32));
             head.weights

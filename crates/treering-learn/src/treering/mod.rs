@@ -4,6 +4,7 @@
 mod answer;
 mod embed;
 mod familiar;
+mod gram;
 mod head;
 mod parameters;
 mod profile;
@@ -143,14 +144,17 @@ impl Treering {
         }
     }
 
-    fn grow(&self, space: &Space, task: &TrainingTask) -> Ring {
+    fn grow(&self, space: &Space, task: &TrainingTask, progress: &dyn Progress) -> Ring {
         let (graph, train, classes) = (task.graph(), task.train(), task.classes().len());
         let p = &self.parameters;
         let apart = task.validation().map_or(&[][..], |known| &known.nodes);
         let nodes = [&train.nodes[..], apart].concat();
         let view = space.view(graph, &nodes, p.hops);
         let (rows, others) = view.rows.split_at(train.nodes.len() * space.width());
+        // Whoever listens may want to stop, and each of these parts can take long.
+        progress.advance(0);
         let profile = Profile::new(rows, train, classes, p.rank, p.seed);
+        progress.advance(0);
         Ring {
             prototype: self.recogniser().prototype_drawn(task, 0),
             usual: Usual::new(&profile, rows, train, others, p.seed),
@@ -200,7 +204,7 @@ impl Learner for Treering {
         progress.begin(PROFILING, tasks.len() as u64);
         let one = |task: &TrainingTask| {
             let space = self.space(task.graph().features().columns())?;
-            let ring = self.grow(space, task);
+            let ring = self.grow(space, task, progress);
             progress.advance(1);
             Ok(ring)
         };

@@ -13,7 +13,7 @@ use super::familiar::{Familiar, Ruler, Usual};
 use super::head::{Blocks, Head};
 use super::profile::Profile;
 use super::router::{Router, Sums};
-use super::{Parameters, Ring, Treering};
+use super::{Parameters, Ring, Treering, gram};
 use crate::checks::{small_graph, sparsely};
 use crate::{Answer, Groups, Labelled, Learner, Query, Shown, TrainingTask};
 
@@ -117,7 +117,14 @@ fn plain_head(task: &TrainingTask, hops: usize) -> Mat<f64> {
 
 #[test]
 fn a_head_is_the_solution_of_its_normal_equations() {
-    for (direction, sparse) in [(Direction::Undirected, false), (Direction::Directed, true)] {
+    use Direction::{Directed, Undirected};
+    // Dense features by products, sparse ones by conjugate gradients.
+    for (direction, sparse) in [
+        (Undirected, false),
+        (Directed, false),
+        (Undirected, true),
+        (Directed, true),
+    ] {
         let task = task(direction, sparse, 0);
         let train = task.train();
         let view = Space::new(COLUMNS, 100, 1).view(task.graph(), &train.nodes, 3);
@@ -132,6 +139,23 @@ fn a_head_is_the_solution_of_its_normal_equations() {
             );
         }
     }
+}
+
+#[test]
+fn several_outputs_are_found_at_once() {
+    let task = task(Direction::Undirected, false, 0);
+    let nodes = &task.train().nodes;
+    let view = Space::new(COLUMNS, 100, 1).view(task.graph(), nodes, 3);
+    let blocks = Blocks::new(task.graph(), &view, nodes);
+    let one: Vec<f64> = (0..nodes.len()).map(|i| (i % 5) as f64 - 2.0).collect();
+    let three: Vec<f64> = one.iter().flat_map(|&t| [t, -2.0 * t, 0.0]).collect();
+    let weights = vec![0.1; nodes.len()];
+    let of = |targets: &[f64]| gram::solved(&blocks, targets, &weights, 0.01).unwrap();
+    let (one, three) = (of(&one), of(&three));
+    assert_eq!(three.bias, [one.bias[0], -2.0 * one.bias[0], 0.0]);
+    let times = |factor: f32| one.weights.iter().map(move |weight| factor * weight);
+    let wanted: Vec<f32> = times(1.0).chain(times(-2.0)).chain(times(0.0)).collect();
+    assert_eq!(three.weights, wanted);
 }
 
 /// Rows that scatter in all directions, of three classes.

@@ -1,0 +1,102 @@
+//! A head by its normal equations, where features are dense and few. There the blocks of the train nodes are made after all: their products with each other are taken once, for all
+//! outputs, while conjugate gradients would go over all features and arcs some fifty times for every output.
+
+use faer::linalg::solvers::Solve;
+use faer::{Mat, Side as Triangle};
+use rayon::prelude::*;
+use treering_graph::{Features, Side};
+
+use super::Head;
+use super::head::Blocks;
+use crate::network::dense::{self, Into};
+
+/// Columns of all hops from which on the products take longer than the steps.
+const MOST_COLUMNS: usize = 2500;
+
+/// Train nodes whose rows are held in f64 at a time.
+const ROWS: usize = 2048;
+
+/// Whether this is the shorter way.
+pub(super) fn is_shorter(blocks: &Blocks<'_>) -> bool {
+    matches!(blocks.features(), Features::Dense(_)) && blocks.each() <= MOST_COLUMNS
+}
+
+/// The head with the least sum of weights (target - row w)^2 + ridge |w|^2.
+///
+/// # Arguments
+/// * `targets`: by node and output.
+/// * `weights`: by node.
+///
+/// # Returns
+/// Nothing where the equations have no solution in floating point.
+pub(super) fn solved(
+    blocks: &Blocks<'_>,
+    targets: &[f64],
+    weights: &[f64],
+    ridge: f64,
+) -> Option<Head> {
+    let (each, nodes) = (blocks.each(), weights.len());
+    let (width, outputs) = (each + 1, targets.len() / nodes);
+    let rows = made(blocks);
+    let mut gram = vec![0f64; width * width];
+    let mut right = vec![0f64; width * outputs];
+    for start in (0..nodes).step_by(ROWS) {
+        let end = nodes.min(start + ROWS);
+        let mut part = vec![1f64; (end - start) * width];
+        let mut weighted = part.clone();
+        let both = part
+            .par_chunks_mut(width)
+            .zip(weighted.par_chunks_mut(width));
+        both.enumerate().for_each(|(at, (row, weighted))| {
+            let from = &rows[(start + at) * each..(start + at + 1) * each];
+            row.iter_mut()
+                .zip(from)
+                .for_each(|(to, &value)| *to = f64::from(value));
+            let weight = weights[start + at];
+            weighted
+                .iter_mut()
+                .zip(row)
+                .for_each(|(to, value)| *to = weight * *value);
+        });
+        let part = dense::view(&part, end - start, width);
+        let weighted = dense::view(&weighted, end - start, width);
+        let targets = &targets[start * outputs..end * outputs];
+        let targets = dense::view(targets, end - start, outputs);
+        dense::product(&mut gram, Into::Add, weighted.transpose(), part);
+        dense::product(&mut right, Into::Add, weighted.transpose(), targets);
+    }
+    let ridged = |i: usize, j: usize| gram[i * width + j] + if i == j { ridge } else { 0.0 };
+    let matrix = Mat::from_fn(width, width, ridged);
+    let right = Mat::from_fn(width, outputs, |at, output| right[at * outputs + output]);
+    let found = matrix.llt(Triangle::Lower).ok()?.solve(&right);
+    let of_output = |output: usize| (0..each).map(move |at| (at, output));
+    Some(Head {
+        weights: (0..outputs)
+            .flat_map(of_output)
+            .map(|place| found[place] as f32)
+            .collect(),
+        bias: (0..outputs)
+            .map(|output| found[(each, output)] as f32)
+            .collect(),
+    })
+}
+
+/// The rows of the blocks, without the column of ones.
+fn made(blocks: &Blocks<'_>) -> Vec<f32> {
+    let (each, columns) = (blocks.each(), blocks.features().columns());
+    let mut rows = vec![0f32; blocks.nodes().len() * each];
+    let mut now = blocks.unit_features();
+    for hop in 0..each / columns.max(1) {
+        if hop > 0 {
+            now = blocks.propagation().smooth(Side::Forward, &now, columns, 1);
+        }
+        let out = rows.par_chunks_mut(each).zip(blocks.nodes()).enumerate();
+        out.with_min_len(64).for_each(|(at, (row, node))| {
+            let scale = blocks.scale(hop, at) as f32;
+            let from = &now[node.index() * columns..(node.index() + 1) * columns];
+            let to = row[hop * columns..].iter_mut();
+            to.zip(from).for_each(|(to, value)| *to = scale * value);
+        });
+    }
+    rows
+}
