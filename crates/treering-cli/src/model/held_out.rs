@@ -30,18 +30,17 @@ pub(super) fn accuracy(
         .filter(|node| split[node.index()] == Role::Validation)
         .filter_map(|node| Some((node, labels.class_of(node)?.index())))
         .unzip();
-    let alone = learner.alone(place)?;
-    let query = Query::new(graph.clone(), nodes, Groups::Single);
-    let judge = |learner: &dyn Keep, task: usize| -> Result<Option<f64>, LearnError> {
+    let mut query = Query::new(graph.clone(), nodes, Groups::Single);
+    let mut judge = |tasks: Option<Vec<u32>>| -> Result<Option<f64>, LearnError> {
+        query.tasks = tasks;
         let answers = learner.predict(&query)?;
         let right = answers.iter().zip(&classes).map(|(answer, &class)| {
-            (
-                class,
-                answer.task as usize == task && answer.class() == class,
-            )
+            let is_right = answer.task as usize == place && answer.class() == class;
+            (class, is_right)
         });
         Ok(balanced_accuracy(labels.names().len(), right))
     };
-    let found = judge(&*alone, 0)?.zip(judge(learner, place)?);
+    let known = vec![place as u32; classes.len()];
+    let found = judge(Some(known))?.zip(judge(None)?);
     Ok(found.map(|(within, over_all)| Accuracy { within, over_all }))
 }

@@ -17,7 +17,7 @@ use treering_store::{Fault, Model, RingEntry, StoreError, Tensors};
 
 use crate::tpp::{self, Tpp, TppParameters};
 use crate::treering::{self, Treering};
-use crate::{LearnError, Learner};
+use crate::{LearnError, Learner, Query};
 
 /// The learners that can be kept, the default one first.
 pub const LEARNERS: [&str; 2] = [treering::LEARNER, tpp::LEARNER];
@@ -51,11 +51,58 @@ pub trait Keep: Learner + Send + Sync {
     /// As [`ring`](Keep::ring).
     fn prototype(&self, at: usize) -> &[f64];
 
-    /// A learner that knows one of the rings only.
+    /// How many classes a ring has.
+    ///
+    /// # Panics
+    /// As [`ring`](Keep::ring).
+    fn classes(&self, at: usize) -> usize;
+
+    /// A learner with some of the rings, in this order.
+    ///
+    /// # Arguments
+    /// * `parameters`: may differ from this learner's where rings do not depend on them.
     ///
     /// # Errors
-    /// A ring that is not there.
-    fn alone(&self, at: usize) -> Result<Box<dyn Keep>, LearnError>;
+    /// A ring that is not there; parameters of another learner.
+    fn with(&self, parameters: Parameters, places: &[usize]) -> Result<Box<dyn Keep>, LearnError>;
+
+    /// The probability of every class in the order of learning, by node: that of its task given the group, times that of the class given the task. Where nobody
+    /// knows the former, the recognised task has all.
+    ///
+    /// # Errors
+    /// As [`predict`](Learner::predict).
+    fn shares(&self, query: &Query) -> Result<Vec<f64>, LearnError> {
+        let starts: Vec<usize> = (0..self.rings())
+            .scan(0, |next, at| {
+                *next += self.classes(at);
+                Some(*next - self.classes(at))
+            })
+            .collect();
+        let classes: usize = (0..self.rings()).map(|at| self.classes(at)).sum();
+        let answers = self.predict(query)?;
+        let mut shares = vec![0.0; answers.len() * classes];
+        for (row, answer) in shares.chunks_mut(classes.max(1)).zip(&answers) {
+            let room = row[starts[answer.task as usize]..].iter_mut();
+            room.zip(&answer.probabilities)
+                .for_each(|(share, &of_class)| *share = f64::from(of_class));
+        }
+        Ok(shares)
+    }
+}
+
+/// Says that parameters belong to another learner.
+pub(crate) fn others(parameters: &Parameters) -> LearnError {
+    LearnError::Parameter {
+        name: "learner",
+        value: parameters.learner().into(),
+        allowed: "the one that learned the rings",
+    }
+}
+
+/// Some of the rings of a learner.
+pub(crate) fn chosen<R: Clone>(rings: &[R], places: &[usize]) -> Result<Vec<R>, LearnError> {
+    let ring = |&at: &usize| rings.get(at).cloned().ok_or(LearnError::Nothing);
+    places.iter().map(ring).collect()
 }
 
 /// The parameters of a learner that can be kept.

@@ -19,7 +19,7 @@ use treering_store::{Fault, Model, RingEntry, StoreError, Tensor, Tensors, encod
 use super::{Head, LEARNER, Prompt, Ring, Tpp, TppParameters};
 use crate::LearnError;
 use crate::network::backbone::Backbone;
-use crate::saved::{Keep, Parameters, SavedError, nothing_left, wrong};
+use crate::saved::{Keep, Parameters, SavedError, chosen, nothing_left, others, wrong};
 
 const HOPS: &str = "hops";
 
@@ -108,11 +108,17 @@ impl Keep for Tpp {
         &Tpp::rings(self)[at].prototype
     }
 
-    fn alone(&self, at: usize) -> Result<Box<dyn Keep>, LearnError> {
+    fn classes(&self, at: usize) -> usize {
+        Tpp::rings(self)[at].head.bias.len()
+    }
+
+    fn with(&self, parameters: Parameters, places: &[usize]) -> Result<Box<dyn Keep>, LearnError> {
+        let Parameters::Tpp(parameters) = parameters else {
+            return Err(others(&parameters));
+        };
         let backbone = Tpp::backbone(self).ok_or(LearnError::Nothing)?.clone();
-        let ring = Tpp::rings(self).get(at).ok_or(LearnError::Nothing)?.clone();
-        let parameters = Tpp::parameters(self).clone();
-        Ok(Box::new(Tpp::restore(parameters, backbone, vec![ring])?))
+        let rings = chosen(Tpp::rings(self), places)?;
+        Ok(Box::new(Tpp::restore(parameters, backbone, rings)?))
     }
 }
 

@@ -103,7 +103,12 @@ fn a_learner_comes_back_to_the_same_bits() {
     assert_eq!(learner.rings(), 2);
     assert_eq!(learner.ring(1), model.ring_bytes(&entries[1]).unwrap());
     assert_eq!(learner.backbone(), model.backbone_bytes().unwrap());
-    assert_eq!(learner.alone(1).unwrap().ring(0), learner.ring(1));
+    let alone = learner.with(learner.parameters(), &[1]).unwrap();
+    assert_eq!((alone.rings(), alone.ring(0)), (1, learner.ring(1)));
+    assert!(learner.with(learner.parameters(), &[2]).is_err());
+    let other = Parameters::of("treering").unwrap();
+    assert!(learner.with(other, &[0]).is_err());
+    checks::shares_are_products(&*learner, FEATURES);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 use rayon::prelude::*;
 
-use super::embed::View;
+use super::embed::{Space, View};
 use super::familiar::{Familiar, Ruler};
 use super::head::{Blocks, outputs};
 use super::router::{Router, Scores};
@@ -23,14 +23,103 @@ struct Route {
     posterior: Vec<f32>,
 }
 
+/// A query that was looked at.
+struct Routed<'a> {
+    rings: &'a [Ring],
+    view: View,
+    /// The number of every node's group.
+    numbers: Vec<u32>,
+    /// What the router says about every group; nothing where the query knows the tasks.
+    routes: Vec<Route>,
+    /// The task of every node.
+    tasks: Vec<usize>,
+}
+
+impl Routed<'_> {
+    fn route(&self, node: usize) -> Option<&Route> {
+        self.routes.get(self.numbers[node] as usize)
+    }
+
+    /// The probability that a node is of a task; the recognised or known one has all where nobody said more.
+    fn share(&self, node: usize, task: usize) -> f64 {
+        let posterior = self.route(node).and_then(|route| route.posterior.get(task));
+        let alone = || f64::from(u8::from(self.tasks[node] == task));
+        posterior.map_or_else(alone, |&share| f64::from(share))
+    }
+}
+
 impl Treering {
     pub(super) fn answers(&self, query: &Query) -> Result<Vec<Answer>, LearnError> {
+        if query.nodes.is_empty() {
+            self.check(query)?;
+            return Ok(Vec::new());
+        }
+        let routed = self.routed(query)?;
+        let blocks = Blocks::new(query.graph(), &routed.view, &query.nodes);
+        let mut of_task = vec![Vec::new(); routed.rings.len()];
+        let tasks = routed.tasks.iter().enumerate();
+        tasks.for_each(|(node, &task)| of_task[task].push(node));
+        let mut classes = vec![Vec::new(); query.nodes.len()];
+        each_head(
+            &blocks,
+            routed.rings,
+            |task| !of_task[task].is_empty(),
+            |task, said| {
+                let own = of_task[task].iter();
+                own.for_each(|&node| classes[node] = said(node));
+            },
+        );
+        let answer = |(node, probabilities): (usize, Vec<f32>)| {
+            let route = routed.route(node);
+            Answer {
+                task: routed.tasks[node] as u32,
+                margin: route.map_or(f64::INFINITY, |route| route.margin),
+                familiarity: route.and_then(|route| route.familiarity),
+                posterior: route.map_or_else(Vec::new, |route| route.posterior.clone()),
+                probabilities,
+            }
+        };
+        Ok(classes.into_iter().enumerate().map(answer).collect())
+    }
+
+    /// The probability of every class of every task, by node.
+    pub(super) fn all_shares(&self, query: &Query) -> Result<Vec<f64>, LearnError> {
+        if query.nodes.is_empty() {
+            self.check(query)?;
+            return Ok(Vec::new());
+        }
+        let routed = self.routed(query)?;
+        let blocks = Blocks::new(query.graph(), &routed.view, &query.nodes);
+        let classes: usize = routed.rings.iter().map(Ring::classes).sum();
+        let mut shares = vec![0.0; query.nodes.len() * classes];
+        let mut start = 0;
+        each_head(
+            &blocks,
+            routed.rings,
+            |_| true,
+            |task, said| {
+                for (node, row) in shares.chunks_mut(classes).enumerate() {
+                    let own = said(node);
+                    let of_task = routed.share(node, task);
+                    let room = row[start..].iter_mut().zip(own);
+                    room.for_each(|(share, of_class)| *share = of_task * f64::from(of_class));
+                }
+                start += routed.rings[task].classes();
+            },
+        );
+        Ok(shares)
+    }
+
+    /// Refuses a query that does not fit; how many tasks had been seen by its stage.
+    fn check(&self, query: &Query) -> Result<(&Space, usize), LearnError> {
         let space = self.space.get().ok_or(LearnError::Nothing)?;
         let seen = query.stage(self.rings.len())?;
         query.check(space.features(), seen)?;
-        if query.nodes.is_empty() {
-            return Ok(Vec::new());
-        }
+        Ok((space, seen))
+    }
+
+    fn routed(&self, query: &Query) -> Result<Routed<'_>, LearnError> {
+        let (space, seen) = self.check(query)?;
         let rings = &self.rings[..seen];
         let view = space.view(query.graph(), &query.nodes, self.parameters.hops);
         let (numbers, groups) = query.group_numbers();
@@ -51,24 +140,17 @@ impl Treering {
                 routes
             }
         };
-        let tasks: Vec<usize> = match &query.tasks {
+        let tasks = match &query.tasks {
             Some(tasks) => tasks.iter().map(|&task| task as usize).collect(),
             None => numbers.iter().map(|&g| routes[g as usize].task).collect(),
         };
-        let blocks = Blocks::new(query.graph(), &view, &query.nodes);
-        let classes = classes(&blocks, rings, &tasks);
-        let answer = |((&group, task), probabilities): ((&u32, usize), Vec<f32>)| {
-            let route = routes.get(group as usize);
-            Answer {
-                task: task as u32,
-                margin: route.map_or(f64::INFINITY, |route| route.margin),
-                familiarity: route.and_then(|route| route.familiarity),
-                posterior: route.map_or_else(Vec::new, |route| route.posterior.clone()),
-                probabilities,
-            }
-        };
-        let parts = numbers.iter().zip(tasks).zip(classes);
-        Ok(parts.map(answer).collect())
+        Ok(Routed {
+            rings,
+            view,
+            numbers,
+            routes,
+            tasks,
+        })
     }
 
     /// By the paper's router.
@@ -191,12 +273,18 @@ fn first_largest(values: &[f64]) -> usize {
 /// Outputs that are worked out at a time, for all nodes: memory is so many numbers a node.
 const TOGETHER: usize = 64;
 
-/// The probabilities of the classes of every node's task.
-fn classes(blocks: &Blocks<'_>, rings: &[Ring], tasks: &[usize]) -> Vec<Vec<f32>> {
-    let mut all: Vec<Vec<f32>> = vec![Vec::new(); tasks.len()];
-    let mut used = vec![false; rings.len()];
-    tasks.iter().for_each(|&task| used[task] = true);
-    let mut next = (0..rings.len()).filter(|&task| used[task]).peekable();
+/// Asks heads, in the order of learning.
+///
+/// # Arguments
+/// * `asked`: whether anybody wants to know what a task's head says.
+/// * `take`: is given a task, and what tells the probabilities of its classes for a node.
+fn each_head(
+    blocks: &Blocks<'_>,
+    rings: &[Ring],
+    asked: impl Fn(usize) -> bool,
+    mut take: impl FnMut(usize, &dyn Fn(usize) -> Vec<f32>),
+) {
+    let mut next = (0..rings.len()).filter(|&task| asked(task)).peekable();
     while next.peek().is_some() {
         let mut starts = vec![None; rings.len()];
         let mut width = 0;
@@ -205,15 +293,15 @@ fn classes(blocks: &Blocks<'_>, rings: &[Ring], tasks: &[usize]) -> Vec<Vec<f32>
             width += outputs(rings[task].classes());
         }
         let scores = scores(blocks, rings, &starts, width);
-        for (at, &task) in tasks.iter().enumerate() {
-            if let Some(start) = starts[task] {
-                let from = at * width + start;
-                let own = &scores[from..from + outputs(rings[task].classes())];
-                all[at] = probabilities(own, rings[task].classes());
-            }
+        for (task, start) in starts.iter().enumerate() {
+            let Some(start) = start else { continue };
+            let classes = rings[task].classes();
+            take(task, &|node| {
+                let own = &scores[node * width + start..][..outputs(classes)];
+                probabilities(own, classes)
+            });
         }
     }
-    all
 }
 
 /// What the heads of some rings say about all nodes, by node and output.

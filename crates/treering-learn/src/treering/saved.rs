@@ -23,8 +23,8 @@ use treering_store::{Fault, Model, RingEntry, StoreError, Tensor, Tensors, encod
 use super::familiar::{POINTS, SIZES};
 use super::head::outputs;
 use super::{Head, LEARNER, Parameters, Profile, Ring, Scatter, Treering, Usual};
-use crate::LearnError;
-use crate::saved::{self, Keep, SavedError, nothing_left, wrong};
+use crate::saved::{self, Keep, SavedError, chosen, nothing_left, others, wrong};
+use crate::{LearnError, Query};
 
 /// The bytes of a ring's file.
 fn ring_bytes(ring: &Ring) -> Vec<u8> {
@@ -208,11 +208,24 @@ impl Keep for Treering {
         &Treering::rings(self)[at].prototype
     }
 
-    fn alone(&self, at: usize) -> Result<Box<dyn Keep>, LearnError> {
-        let rings = Treering::rings(self).get(at);
-        let ring = rings.ok_or(LearnError::Nothing)?.clone();
-        let parameters = Treering::parameters(self).clone();
-        Ok(Box::new(Treering::restore(parameters, vec![ring])?))
+    fn classes(&self, at: usize) -> usize {
+        Treering::rings(self)[at].classes()
+    }
+
+    fn with(
+        &self,
+        parameters: saved::Parameters,
+        places: &[usize],
+    ) -> Result<Box<dyn Keep>, LearnError> {
+        let saved::Parameters::Treering(parameters) = parameters else {
+            return Err(others(&parameters));
+        };
+        let rings = chosen(Treering::rings(self), places)?;
+        Ok(Box::new(Treering::restore(parameters, rings)?))
+    }
+
+    fn shares(&self, query: &Query) -> Result<Vec<f64>, LearnError> {
+        self.all_shares(query)
     }
 }
 

@@ -9,6 +9,7 @@ use treering_store::{Change, NewModel, NewRing, Writer, decode};
 use super::*;
 use crate::checks::small_graph;
 use crate::saved::checks;
+use crate::treering::Router;
 use crate::{Groups, Learner, Query, Shown, TrainingTask};
 
 const COLUMNS: usize = 9;
@@ -68,10 +69,16 @@ fn a_learner_comes_back_to_the_same_bits_and_answers() {
         found.predict(&query).unwrap(),
         learner.predict(&query).unwrap()
     );
-    let alone = found.alone(1).unwrap();
+    let alone = found.with(found.parameters(), &[1]).unwrap();
     assert_eq!((alone.rings(), alone.ring(0)), (1, found.ring(1)));
     assert_eq!(alone.prototype(0), found.prototype(1));
     assert_eq!(alone.numbers(0), learner.rings[1].numbers());
+    let mut parameters = Treering::parameters(&learner).clone();
+    for router in [Router::Ridge, Router::Evidence, Router::Prototype] {
+        parameters.router = router;
+        let parameters = saved::Parameters::Treering(parameters.clone());
+        checks::shares_are_products(&*found.with(parameters, &[1, 0]).unwrap(), COLUMNS);
+    }
 }
 
 #[test]
