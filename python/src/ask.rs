@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use numpy::PyReadonlyArray1;
 use treering_graph::{Graph as Inner, NodeId};
-use treering_learn::{Answer, Groups, LearnError, Query};
+use treering_learn::{Groups, Query};
 
 use crate::graph::Graph;
 use crate::state::State;
@@ -64,29 +64,4 @@ pub(crate) fn starts(state: &State) -> Vec<usize> {
         .map(|task| task.classes.len())
         .map(start)
         .collect()
-}
-
-/// H(task given the group) times H(class given the task), for every class; where the router has no probabilities, the recognised task has all.
-pub(crate) fn shares(state: &State, mut query: Query) -> Result<Vec<f64>, LearnError> {
-    let (starts, classes) = (starts(state), state.classes().len());
-    let answers = state.learner.predict(&query)?;
-    let mut shares = vec![0.0; answers.len() * classes];
-    let mut fill = |node: usize, task: usize, of_task: f64, answer: &Answer| {
-        for (place, &share) in answer.probabilities.iter().enumerate() {
-            shares[node * classes + starts[task] + place] = of_task * f64::from(share);
-        }
-    };
-    if answers.iter().any(|answer| answer.posterior.is_empty()) {
-        for (node, answer) in answers.iter().enumerate() {
-            fill(node, answer.task as usize, 1.0, answer);
-        }
-        return Ok(shares);
-    }
-    for task in 0..state.tasks.len() {
-        query.tasks = Some(vec![task as u32; answers.len()]);
-        for (node, within) in state.learner.predict(&query)?.iter().enumerate() {
-            fill(node, task, f64::from(answers[node].posterior[task]), within);
-        }
-    }
-    Ok(shares)
 }

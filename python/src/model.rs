@@ -11,7 +11,7 @@ use treering_learn::registry::{self, Settings};
 use treering_learn::saved::{LEARNERS, Parameters};
 use treering_learn::{Answer, hold_out, one_task};
 
-use crate::ask::{Asked, Numbers, shares, starts};
+use crate::ask::{Asked, Numbers, starts};
 use crate::failure::{Failure, Outcome};
 use crate::given::roles as roles_of;
 use crate::graph::Graph;
@@ -194,7 +194,7 @@ impl Model {
             let state = read(&state);
             let query = asked.query();
             let shape = [query.nodes.len(), state.classes().len()];
-            Ok((shares(&state, query)?, shape))
+            Ok((state.learner.shares(&query)?, shape))
         })?;
         Ok(PyArray1::from_vec(py, shares).reshape(shape)?)
     }

@@ -48,25 +48,15 @@ impl State {
     /// The model in a folder.
     pub(crate) fn load(folder: &Path) -> Outcome<Self> {
         let model = Model::open(folder)?;
-        let parameters = saved::parameters(&model)?;
-        Self::load_some(&model, parameters, |_| true)
-    }
-
-    fn load_some(
-        model: &Model,
-        parameters: Parameters,
-        wanted: impl Fn(&RingEntry) -> bool,
-    ) -> Outcome<Self> {
         let manifest = model.manifest();
-        let rings = manifest.rings.iter().filter(|ring| wanted(ring));
         let task = |ring: &RingEntry| Task {
             name: ring.name.clone(),
             classes: ring.classes.clone(),
             facts: ring.facts.clone(),
         };
         Ok(State {
-            learner: saved::load_with(model, parameters, &wanted)?,
-            tasks: rings.map(task).collect(),
+            learner: saved::load(&model)?,
+            tasks: manifest.rings.iter().map(task).collect(),
             next: manifest.next_ring,
             facts: manifest.facts.clone(),
             width: manifest.feature_width,
@@ -155,26 +145,23 @@ impl State {
         if self.tasks.is_empty() {
             self.learner = self.learner.parameters().build()?;
         } else if self.learner.rings() != self.tasks.len() {
-            let parameters = self.learner.parameters();
-            self.learner = self.through_folder(parameters, |_| true)?.learner;
+            self.learner = self.with(self.learner.parameters(), |_| true)?;
         }
         Ok(())
     }
 
-    /// The same model with another way of finding tasks, or with fewer of them. Learners can be put together from a folder only.
-    fn through_folder(
+    /// The same learner with another way of finding tasks, or with fewer of the tasks that are remembered.
+    fn with(
         &self,
         parameters: Parameters,
-        wanted: impl Fn(&RingEntry) -> bool,
-    ) -> Outcome<State> {
-        let place = tempfile::tempdir().map_err(Failure::system)?;
-        let folder = place.path().join("model");
-        self.save(&folder)?;
-        let state = Self::load_some(&Model::open(&folder)?, parameters, wanted)?;
-        Ok(State {
-            next: self.next,
-            ..state
-        })
+        wanted: impl Fn(&Task) -> bool,
+    ) -> Outcome<Box<dyn Keep>> {
+        let tasks = self.tasks.iter().enumerate();
+        let places: Vec<usize> = tasks
+            .filter(|(_, task)| wanted(task))
+            .map(|(at, _)| at)
+            .collect();
+        Ok(self.learner.with(parameters, &places)?)
     }
 
     /// Takes other parameters.
@@ -195,7 +182,7 @@ impl State {
             ));
         }
         if parameters != self.learner.parameters() {
-            *self = self.through_folder(parameters, |_| true)?;
+            self.learner = self.with(parameters, |_| true)?;
         }
         Ok(())
     }
@@ -220,8 +207,8 @@ impl State {
                 shortened(task)
             )));
         }
-        let parameters = self.learner.parameters();
-        *self = self.through_folder(parameters, |ring| ring.name != task)?;
+        self.learner = self.with(self.learner.parameters(), |known| known.name != task)?;
+        self.tasks.retain(|known| known.name != task);
         Ok(())
     }
 

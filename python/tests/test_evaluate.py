@@ -78,3 +78,17 @@ def test_a_model_of_ours_can_be_the_learner_of_somebody(graph):
 
     theirs, ours = (treering.evaluate(one, graph, "single")[0] for one in (Wrapped, lambda: Wrapped()))
     assert theirs["aa"] == ours["aa"] > 60
+
+
+def test_the_bench_takes_names_and_classes(graph, capfd):
+    found = treering.bench(graph, ["finetune", Nosy], ["single", "oracle"], seeds=2, progress=True)
+    assert [(one["learner"], one["protocol"], one["seed"]) for one in found[4:]] == [
+        ("Nosy", protocol, seed) for seed in (0, 1) for protocol in ("single", "oracle")
+    ]
+    assert {one["learner"] for one in found[:4]} == {"finetune"} and {one["data"] for one in found} == {graph.name}
+    assert "finetune" in capfd.readouterr().err
+    assert len(found.frame()) == 8
+    with pytest.raises(TypeError, match="preset"):
+        treering.bench(graph, Nosy, preset="main")
+    with pytest.raises(ValueError, match="no learner"):
+        treering.bench(graph, 7)

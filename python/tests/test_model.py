@@ -1,7 +1,9 @@
 """Models: parameters, learning, asking, forgetting, putting together."""
 
+import copy
 import inspect
 import json
+import pickle
 
 import numpy as np
 import pytest
@@ -152,3 +154,17 @@ def test_a_model_that_cannot_say_what_is_usual_says_so():
     assert len(model.predict(graph)) == 3
     with pytest.raises(ValueError, match="second train node"):
         model.predict(graph, reject=0.1)
+
+
+@pytest.mark.parametrize("kind", [treering.TreeRing, treering.TPP])
+def test_models_can_be_pickled_and_copied(stream, kind):
+    small = {"width": 64, "rank": 8} if kind is treering.TreeRing else {"hidden": 8, "contrastive_epochs": 2, "epochs": 2}
+    model = kind(seed=3, progress=False, **small)
+    for made in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
+        assert made.get_params() == model.get_params() and made.tasks_ == []
+    model.learn(stream[0]).learn(stream[1], name="other")
+    for made in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
+        assert type(made) is kind and made.get_params() == model.get_params() and made.tasks_ == model.tasks_
+        assert np.array_equal(made.predict_proba(stream[1]), model.predict_proba(stream[1]))
+    with pytest.raises(ValueError, match="in the task `other` already"):
+        made.learn(stream[1])

@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import textwrap
 import threading
 import time
 
@@ -86,25 +85,52 @@ def test_a_child_goes_on_after_a_fork(model, graph):
     pytest.fail("the child hangs")
 
 
-def test_ctrl_c_stops_at_once_and_leaves_the_model_as_it_was():
-    code = textwrap.dedent(
-        """
-        import os, signal, threading, time, numpy as np, treering
-        stream = treering.Stream(treering.synth("demo"))
-        model = treering.TPP(hidden=64, contrastive_epochs=5, epochs=5).learn(stream[0])
-        before = model.predict_proba(stream[0])
-        slow = treering.TPP(hidden=64, contrastive_epochs=1000000)
-        threading.Timer(1.0, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
-        began = time.monotonic()
-        try:
-            slow.learn(stream[0])
-        except KeyboardInterrupt:
-            assert time.monotonic() - began < 3, "late"
-            assert slow.tasks_ == [] and len(model.tasks_) == 1
-            slow.set_params(contrastive_epochs=5, epochs=5).learn(stream[0])
-            assert np.array_equal(slow.predict_proba(stream[0]), before)
-            print("stopped")
-        """
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+CTRL_C = """
+import os, signal, threading, time, numpy as np, scipy.sparse, treering
+stream = treering.Stream(treering.synth("demo"))
+{start}
+threading.Timer(1.0, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+began = time.monotonic()
+try:
+    {slow}
+except KeyboardInterrupt:
+    assert time.monotonic() - began < 3, "late"
+    {then}
+    print("stopped")
+"""
+
+OF_TPP = {
+    "start": """
+model = treering.TPP(hidden=64, contrastive_epochs=5, epochs=5).learn(stream[0])
+before = model.predict_proba(stream[0])
+slow = treering.TPP(hidden=64, contrastive_epochs=1000000)
+""",
+    "slow": "slow.learn(stream[0])",
+    "then": """
+    assert slow.tasks_ == [] and len(model.tasks_) == 1
+    slow.set_params(contrastive_epochs=5, epochs=5).learn(stream[0])
+    assert np.array_equal(slow.predict_proba(stream[0]), before)
+""",
+}
+
+OF_TREERING = {
+    "start": """
+x = scipy.sparse.random(30000, 4000, density=0.02, format="csr", dtype=np.float32, random_state=1)
+edges = np.random.default_rng(1).integers(0, 30000, (2, 300000))
+graph = treering.Graph(edges, x, np.arange(30000) % 40)
+model = treering.TreeRing()
+""",
+    "slow": "model.learn(graph)",
+    "then": """
+    assert model.tasks_ == []
+    alone = treering.TreeRing().learn(stream[0]).predict_proba(stream[0])
+    assert np.array_equal(model.learn(stream[0]).predict_proba(stream[0]), alone)
+""",
+}
+
+
+@pytest.mark.parametrize("parts", [OF_TPP, OF_TREERING], ids=["tpp", "treering"])
+def test_ctrl_c_stops_at_once_and_leaves_the_model_as_it_was(parts):
+    code = CTRL_C.format(**parts)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=100)
     assert done.stdout.strip() == "stopped", done.stderr

@@ -5,11 +5,17 @@ import os
 import subprocess
 import sys
 import tempfile
-from typing import Any, Dict, List, Optional, Sequence, Union
+from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 
 from treering import _native
+from treering._data import read, synth
+from treering._evaluate import evaluate
+from treering._progress import is_shown
 
 Words = Union[str, int, Sequence[Any]]
+
+# What a learner of one's own can be asked under.
+OWN_FLAGS = {"classes_per_task", "order", "split_seed"}
 
 
 class Results(List[Dict[str, Any]]):
@@ -26,31 +32,80 @@ class Results(List[Dict[str, Any]]):
 
 def bench(
     data: Any,
-    learner: Words = "treering",
+    learner: Any = "treering",
     protocol: Words = "paper",
     seeds: int = 1,
     out: Optional[Union[str, "os.PathLike[str]"]] = None,
+    progress: Optional[bool] = None,
     **flags: Any,
 ) -> Results:
-    """Compares learners in a process of its own: what `treering bench` does, with its flags as keywords.
+    """Compares learners: what `treering bench` does in a process of its own, with its flags as keywords.
 
     data: a Graph, a path, the name of built-in data, or a list of them.
+    learner: a name, a class of one's own as `evaluate` takes it, or a list of them. Classes learn in this process, after the others, and their results are
+        in no folder; of the flags they take classes_per_task, split_seed and one order.
     out: the folder of the results, where they are kept and gone on with; without it they are thrown away after they are read.
+    progress: whether to show what the bench says about it; None decides by where standard error goes.
     """
+    learners = list(learner) if isinstance(learner, (list, tuple)) else [learner]
+    own = [one for one in learners if callable(one)]
+    if own and not set(flags) <= OWN_FLAGS:
+        raise TypeError(f"{min(set(flags) - OWN_FLAGS)} is for learners that have a name; classes take {', '.join(sorted(OWN_FLAGS))}")
+    named = [one for one in learners if not callable(one)]
+    found = _of_named(data, named, protocol, seeds, out, progress, flags) if named else Results()
+    for one in own:
+        for graph in _listed(data):
+            graph = _graph(graph)
+            results = evaluate(one, graph, _words(protocol), seeds, progress=progress, **flags)
+            name = getattr(one, "__name__", type(one).__name__)
+            found.extend({**result, "data": graph.name, "learner": name, "status": "done"} for result in results)
+    return found
+
+
+def _of_named(
+    data: Any, learners: List[Any], protocol: Words, seeds: int, out: Any, progress: Optional[bool], flags: Dict[str, Any]
+) -> Results:
+    """The results of learners that the command line has."""
     with tempfile.TemporaryDirectory() as place:
         folder = os.fspath(out) if out is not None else os.path.join(place, "results")
         command = [sys.executable, "-m", "treering", "bench", "--out", folder, "--seeds", str(seeds)]
         command += ["--data", *_paths(data, place)]
-        command += ["--learner", *_words(learner), "--protocol", *_words(protocol)]
+        command += ["--learner", *_words(learners), "--protocol", *_words(protocol)]
         for name, value in flags.items():
             command += _flag(name, value)
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        code, message = _run(command, is_shown(progress))
         lines = os.path.join(folder, "results.jsonl")
-        if done.returncode == 2 or not os.path.exists(lines):
-            message = done.stderr.strip()
+        if code == 2 or not os.path.exists(lines):
             raise ValueError(message[message.rfind("error: ") + len("error: "):] if "error: " in message else message)
         with open(lines, encoding="utf-8") as text:
             return Results(json.loads(line) for line in text)
+
+
+def _graph(data: Any) -> _native.Graph:
+    """A graph, or what lies at a path or is built in by that name; as the command line looks for it."""
+    if isinstance(data, _native.Graph):
+        return data
+    return read(data) if os.path.exists(data) else synth(os.fspath(data))
+
+
+def _listed(data: Any) -> List[Any]:
+    return list(data) if isinstance(data, (list, tuple)) else [data]
+
+
+def _run(command: List[str], shown: bool) -> Tuple[int, str]:
+    """Runs a command; its exit code, and what it said on standard error, which is passed on where it is to be shown."""
+    said = []
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace") as child:
+        try:
+            for line in child.stderr or ():
+                said.append(line)
+                if shown:
+                    sys.stderr.write(line)
+        except BaseException:
+            # What is finished is kept in the folder; nothing goes on behind the back of whoever stopped it.
+            child.terminate()
+            raise
+    return child.returncode, "".join(said).strip()
 
 
 def _words(values: Words) -> List[str]:
@@ -61,7 +116,7 @@ def _words(values: Words) -> List[str]:
 
 def _paths(data: Any, place: str) -> List[str]:
     paths = []
-    for number, one in enumerate(data if isinstance(data, (list, tuple)) else [data]):
+    for number, one in enumerate(_listed(data)):
         if isinstance(one, _native.Graph):
             folder = os.path.join(place, str(number))
             os.mkdir(folder)

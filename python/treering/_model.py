@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from pathlib import Path
 from typing import Any, Dict, List, Optional, Union
 
 import numpy as np
@@ -56,6 +57,19 @@ class Model:
             raise TypeError(f"{cls.__name__} has no parameter {unknown[0]}; there are {', '.join(names)}, progress")
         plain = {names[name]: _plain(name, value) for name, value in values.items()}
         return json.dumps(plain, allow_nan=False)
+
+    def __reduce__(self) -> tuple:
+        """A model is pickled and copied as what `save` writes."""
+        return _revived, (type(self), self._values, self.progress, self._files())
+
+    def _files(self) -> Dict[str, bytes]:
+        """The files of the model's folder; none where nothing has been learned."""
+        if not self.tasks_:
+            return {}
+        with tempfile.TemporaryDirectory() as place:
+            folder = os.path.join(place, "model")
+            self.save(folder)
+            return {path.relative_to(folder).as_posix(): path.read_bytes() for path in Path(folder).rglob("*") if path.is_file()}
 
     def get_params(self, deep: bool = True) -> Dict[str, Any]:
         """All parameters by name."""
@@ -201,6 +215,18 @@ class Model:
     def save(self, folder: Folder, *, force: bool = False) -> None:
         """Writes the model into a new folder, as the command line has it. force: in the place of a model that is there."""
         self._model.save(os.fspath(folder), force)
+
+
+def _revived(kind: Any, values: Dict[str, Any], progress: Optional[bool], files: Dict[str, bytes]) -> Model:
+    """What was pickled."""
+    if not files:
+        return kind(progress=progress, **values)
+    with tempfile.TemporaryDirectory() as place:
+        for name, content in files.items():
+            path = Path(place, "model", name)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+        return kind._loaded(os.path.join(place, "model"), progress)
 
 
 def _plain(name: str, value: Any) -> Any:

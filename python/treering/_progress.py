@@ -9,15 +9,20 @@ WIDTH = 30
 QUIET_SECONDS = 0.5
 
 
-def painter(wanted: Optional[bool]) -> "Optional[Painter]":
-    """What shows progress; None where nobody would see it, or nobody wants it.
+def is_shown(wanted: Optional[bool]) -> bool:
+    """Whether to show progress.
 
     wanted: True or False; None decides by where standard error goes.
     """
     if wanted is None:
         terminal = getattr(sys.stderr, "isatty", lambda: False)()
-        wanted = terminal or "ipykernel" in sys.modules
-    return Painter() if wanted else None
+        return terminal or "ipykernel" in sys.modules
+    return wanted
+
+
+def painter(wanted: Optional[bool]) -> "Optional[Painter]":
+    """What shows progress; None where it is not to be shown."""
+    return Painter() if is_shown(wanted) else None
 
 
 class Painter:

@@ -9,49 +9,145 @@ use crate::tools::{done, find, install, skipped};
 const SKIP: &str = "TREERING_NO_PYTHON";
 const REMEDY: &str = "or set TREERING_NO_PYTHON=1 to skip the tests of the Python package";
 
+const REQUIREMENTS: &str = "python/tests/requirements.txt";
+
+/// What `packages` tries, pinned to what works with Debian's torch, which needs no GPU libraries. Their dependencies beside torch are named, because pip would bring another torch.
+const PACKAGES: [&str; 2] = ["torch_geometric==2.4.0", "dgl==1.1.1"];
+const NEEDED: [&str; 7] = [
+    "jinja2",
+    "networkx",
+    "psutil",
+    "pyparsing",
+    "requests",
+    "scikit-learn",
+    "tqdm",
+];
+
 /// Makes the environment, installs the package and what its tests need, and runs them.
 pub(crate) fn run() -> bool {
-    skipped(SKIP, "tests of the Python package") || {
-        let tried = tried();
-        if let Err(reason) = &tried {
-            eprintln!("error: {reason}");
-        }
-        tried.is_ok()
+    skipped(SKIP, "tests of the Python package") || told(tried())
+}
+
+/// The tests with PyG's and DGL's own graphs, in an environment of their own.
+pub(crate) fn packages() -> bool {
+    told(tried_packages())
+}
+
+fn told(tried: Result<(), String>) -> bool {
+    if let Err(reason) = &tried {
+        eprintln!("error: {reason}");
     }
+    tried.is_ok()
 }
 
 fn tried() -> Result<(), String> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let place = root.join("target/python-venv");
-    environment(&place)?;
-    let python = place.join("bin/python");
-    let mut pip = Command::new(&python);
+    let place = root().join("target/python-venv");
+    environment(&place, &interpreter()?, &[])?;
+    pip(&place, &["--requirement", REQUIREMENTS])?;
+    put_in_place(&place)?;
+    pytest(&place, "python/tests")
+}
+
+/// Puts the package where pip would put it. pip would have it built anew from the ground, because packages that are built alone have dependencies with other features: as long as all
+/// other tests together. The step `packages` installs it with pip.
+fn put_in_place(place: &Path) -> Result<(), String> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let build = [
+        "build",
+        "--workspace",
+        "--lib",
+        "--tests",
+        "--locked",
+        "--quiet",
+    ];
+    done(Command::new(cargo).args(build), "building the package")?;
+    let mut asked = Command::new(place.join("bin/python"));
+    let asked = asked.args([
+        "-c",
+        "import sysconfig; print(sysconfig.get_path('platlib'))",
+    ]);
+    let told = asked.output().map_err(|error| format!("python: {error}"))?;
+    let target = Path::new(String::from_utf8_lossy(&told.stdout).trim()).join("treering");
+    // This program is beside what was built.
+    let own = std::env::current_exe().map_err(|error| error.to_string())?;
+    let library = format!(
+        "{}_native{}",
+        std::env::consts::DLL_PREFIX,
+        std::env::consts::DLL_SUFFIX
+    );
+    let native = own.with_file_name(library);
+    copied(&root().join("python/treering"), &native, &target)
+        .map_err(|error| format!("{}: {error}", target.display()))
+}
+
+fn copied(sources: &Path, native: &Path, target: &Path) -> std::io::Result<()> {
+    if target.exists() {
+        std::fs::remove_dir_all(target)?;
+    }
+    std::fs::create_dir_all(target)?;
+    for entry in std::fs::read_dir(sources)? {
+        let entry = entry?;
+        if entry.file_type()?.is_file() {
+            std::fs::copy(entry.path(), target.join(entry.file_name()))?;
+        }
+    }
+    std::fs::copy(native, target.join("_native.abi3.so")).map(drop)
+}
+
+fn tried_packages() -> Result<(), String> {
+    let place = root().join("target/python-packages");
+    // The system's own: its torch is for no other.
+    let python = PathBuf::from("/usr/bin/python3");
+    let mut torch = Command::new(&python);
+    if done(torch.args(["-c", "import torch"]), "looking for torch").is_err() {
+        install(
+            &["python3-torch", "python3-venv"],
+            "or go without this step",
+        )?;
+    }
+    environment(&place, &python, &["--system-site-packages"])?;
+    pip(&place, &NEEDED)?;
+    pip(&place, &[&["--no-deps"], &PACKAGES[..]].concat())?;
+    pip(&place, &["./python", "--requirement", REQUIREMENTS])?;
+    let mut there = Command::new(place.join("bin/python"));
+    there.args(["-c", "import torch_geometric, dgl"]);
+    done(there.env("DGLBACKEND", "pytorch"), "using PyG and DGL")?;
+    pytest(&place, "python/tests/test_real_packages.py")
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+fn pip(place: &Path, arguments: &[&str]) -> Result<(), String> {
+    let mut pip = Command::new(place.join("bin/python"));
     pip.args(["-m", "pip", "install", "--quiet", "--upgrade"]);
-    // As the tests of the crates build them: a release would be built from the ground.
-    pip.env("MATURIN_PEP517_ARGS", "--profile dev --locked");
-    pip.arg("./python[test]").current_dir(&root);
-    done(&mut pip, "installing the Python package")?;
-    let mut tests = Command::new(&python);
+    let what = format!("installing {}", arguments.join(" "));
+    done(pip.args(arguments).current_dir(root()), &what)
+}
+
+fn pytest(place: &Path, tests: &str) -> Result<(), String> {
+    let mut pytest = Command::new(place.join("bin/python"));
     // Not from the folder of the sources, where the package would be found without its native part.
-    tests.args(["-m", "pytest", "--quiet", "python/tests"]);
-    done(tests.current_dir(&root), "the tests of the Python package")
+    pytest.args(["-m", "pytest", "--quiet", tests]);
+    pytest.env("DGLBACKEND", "pytorch").current_dir(root());
+    done(&mut pytest, "the tests of the Python package")
 }
 
 /// A virtual environment, made once.
-fn environment(place: &Path) -> Result<(), String> {
+fn environment(place: &Path, python: &Path, options: &[&str]) -> Result<(), String> {
     if place.join("bin/pip").is_file() {
         return Ok(());
     }
-    let python = interpreter()?;
-    let made = |python: &Path| {
+    let made = || {
         let mut command = Command::new(python);
-        command.args(["-m", "venv", "--clear"]).arg(place);
-        done(&mut command, "making a virtual environment")
+        command.args(["-m", "venv", "--clear"]).args(options);
+        done(command.arg(place), "making a virtual environment")
     };
     // Debian has the module in a package of its own.
-    made(&python).or_else(|_| {
+    made().or_else(|_| {
         install(&["python3-venv"], REMEDY)?;
-        made(&python)
+        made()
     })
 }
 
