@@ -13,7 +13,9 @@ const REQUIREMENTS: &str = "python/tests/requirements.txt";
 
 /// What `packages` tries, pinned to what works with Debian's torch, which needs no GPU libraries. Their dependencies beside torch are named, because pip would bring another torch.
 const PACKAGES: [&str; 2] = ["torch_geometric==2.4.0", "dgl==1.1.1"];
-const NEEDED: [&str; 7] = [
+const NEEDED: [&str; 8] = [
+    // Torch of that time knows no other.
+    "numpy<2",
     "jinja2",
     "networkx",
     "psutil",
@@ -106,9 +108,9 @@ fn tried_packages() -> Result<(), String> {
         )?;
     }
     environment(&place, &python, &["--system-site-packages"])?;
-    pip(&place, &NEEDED)?;
+    let package = ["./python", "--requirement", REQUIREMENTS];
+    pip(&place, &[&package[..], &NEEDED].concat())?;
     pip(&place, &[&["--no-deps"], &PACKAGES[..]].concat())?;
-    pip(&place, &["./python", "--requirement", REQUIREMENTS])?;
     let mut there = Command::new(place.join("bin/python"));
     there.args(["-c", "import torch_geometric, dgl"]);
     done(there.env("DGLBACKEND", "pytorch"), "using PyG and DGL")?;
