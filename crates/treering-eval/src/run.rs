@@ -3,7 +3,7 @@
 use serde::Serialize;
 use treering_data::{Progress, Stream};
 use treering_graph::Graph;
-use treering_learn::{Answer, LearnError, Learner, Shown, Stages};
+use treering_learn::{Answer, LearnError, Learner, Shown, Stage, Stages};
 
 use crate::calibration::Confidences;
 use crate::cell::{Cell, is_right, judge};
@@ -11,7 +11,7 @@ use crate::classes::ClassCounts;
 use crate::matrix::{Matrix, mean};
 use crate::measure::{Costs, Spent, Watch};
 use crate::open::{Familiar, Open};
-use crate::protocol::{Exam, Protocol, Question, Questions, inductive_tasks_of, tasks_of};
+use crate::protocol::{Exam, Protocol, Question, Questions, inductive_tasks_of, tasks_of, unites};
 
 /// What a learner achieved on a stream under one protocol.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -102,11 +102,10 @@ pub fn evaluate<E: Copy + Into<Exam>>(
     for (batch, tasks) in tasks.chunks(size).enumerate() {
         costs.learn.on(|| learner.learn(tasks, &watch))?;
         let last = batch * size + tasks.len() - 1;
-        let first = match learner.stages() {
-            Stages::Kept => 0,
-            Stages::Passing | Stages::LastOnly => last,
-        };
-        (first..=last).try_for_each(|stage| examination.ask(learner, stage))?;
+        match learner.stages() {
+            Stages::Kept => examination.ask_all(learner)?,
+            Stages::Passing | Stages::LastOnly => examination.ask(learner, last)?,
+        }
     }
     watch.divide(&mut costs);
     costs.predict = examination.predict;
@@ -127,9 +126,7 @@ pub fn examine<E: Copy + Into<Exam>>(
     exams: &[E],
 ) -> Result<Vec<Outcome>, LearnError> {
     let mut examination = Examination::new(graph, stream, exams);
-    for stage in 0..stream.tasks.len() {
-        examination.ask(learner, stage)?;
-    }
+    examination.ask_all(learner)?;
     Ok(examination.outcomes())
 }
 
@@ -180,16 +177,52 @@ impl<'a> Examination<'a> {
         count > 0
     }
 
+    /// Asks a learner that keeps its stages all that the exams ask after each of them, task by task where that is possible: what it finds out about a
+    /// task's graph is the same at all stages.
+    fn ask_all(&mut self, learner: &dyn Learner) -> Result<(), LearnError> {
+        let tasks = self.stream.tasks.len();
+        for sheet in &mut self.sheets {
+            let exam = sheet.exam;
+            if unites(exam.protocol) {
+                for stage in 0..tasks {
+                    sheet.ask(
+                        learner,
+                        &mut self.questions,
+                        stage,
+                        self.stream,
+                        &mut self.predict,
+                    )?;
+                }
+                continue;
+            }
+            let learner = learner.host().filter(|_| exam.host).unwrap_or(learner);
+            sheet.calibrated = learner.familiarity_is_calibrated();
+            for task in 0..tasks {
+                let question = self.questions.about(task, &exam);
+                let first = if exam.protocol.is_open() { 0 } else { task };
+                let stages = (first..tasks).map(|stage| Questions::stage(stage, task, &exam));
+                let stages: Vec<Stage> = stages.collect();
+                let answers = self
+                    .predict
+                    .on(|| learner.predict_at(&question.query, &stages))?;
+                for (stage, answers) in (first..).zip(&answers) {
+                    sheet.take(&question, answers, stage, self.stream);
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Asks all that the exams ask after a stage.
     fn ask(&mut self, learner: &dyn Learner, stage: usize) -> Result<(), LearnError> {
         for sheet in &mut self.sheets {
-            let exam = sheet.exam;
-            let learner = learner.host().filter(|_| exam.host).unwrap_or(learner);
-            for question in self.questions.at(stage, &exam) {
-                let answers = self.predict.on(|| learner.predict(&question.query))?;
-                sheet.calibrated = learner.familiarity_is_calibrated();
-                sheet.take(&question, &answers, stage, self.stream);
-            }
+            sheet.ask(
+                learner,
+                &mut self.questions,
+                stage,
+                self.stream,
+                &mut self.predict,
+            )?;
         }
         Ok(())
     }
@@ -202,6 +235,25 @@ impl<'a> Examination<'a> {
 }
 
 impl Sheet {
+    /// Asks all that the exam asks after a stage.
+    fn ask(
+        &mut self,
+        learner: &dyn Learner,
+        questions: &mut Questions<'_>,
+        stage: usize,
+        stream: &Stream,
+        predict: &mut Spent,
+    ) -> Result<(), LearnError> {
+        let exam = self.exam;
+        let learner = learner.host().filter(|_| exam.host).unwrap_or(learner);
+        self.calibrated = learner.familiarity_is_calibrated();
+        for question in questions.at(stage, &exam) {
+            let answers = predict.on(|| learner.predict(&question.query))?;
+            self.take(&question, &answers, stage, stream);
+        }
+        Ok(())
+    }
+
     /// Judges the answers to a question.
     fn take(&mut self, question: &Question, answers: &[Answer], stage: usize, stream: &Stream) {
         if self.exam.protocol.is_open() {
@@ -221,7 +273,9 @@ impl Sheet {
         }
     }
 
-    fn outcome(self, stages: usize) -> Outcome {
+    fn outcome(mut self, stages: usize) -> Outcome {
+        // Not by stage and task where a task was asked about at all stages at once.
+        self.cells.sort_by_key(|cell| (cell.stage, cell.task));
         let mut rows: Vec<Vec<f64>> = vec![Vec::new(); stages];
         for cell in &self.cells {
             rows[cell.stage].push(cell.accuracy);

@@ -5,7 +5,7 @@ use serde_json::Value;
 use treering_data::Progress;
 
 use crate::network::backbone::Backbone;
-use crate::{Answer, LearnError, Query, TrainingTask};
+use crate::{Answer, LearnError, Query, Stage, TrainingTask};
 
 /// What a [`Progress`] hears when the training of a backbone begins.
 pub const PRETRAINING: &str = "training the backbone";
@@ -33,6 +33,19 @@ pub trait Learner {
     /// # Errors
     /// A query that does not fit; nothing learned yet.
     fn predict(&self, query: &Query) -> Result<Vec<Answer>, LearnError>;
+
+    /// Answers the same query at several [kept](Stages::Kept) stages. What depends on the graph alone need not be done again for each.
+    ///
+    /// # Errors
+    /// As [`predict`](Learner::predict).
+    fn predict_at(&self, query: &Query, stages: &[Stage]) -> Result<Vec<Vec<Answer>>, LearnError> {
+        let mut query = query.clone();
+        let answers = stages.iter().map(|stage| {
+            query.go_to(*stage);
+            self.predict(&query)
+        });
+        answers.collect()
+    }
 
     /// What becomes of earlier stages.
     fn stages(&self) -> Stages {

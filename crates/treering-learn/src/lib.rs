@@ -22,4 +22,4 @@ mod task;
 pub use cut::{hold_out, one_task};
 pub use error::LearnError;
 pub use learner::{Foundation, Learner, PRETRAINING, PROFILING, Stages, Stored};
-pub use task::{Answer, Groups, Labelled, Query, Shown, TrainingTask};
+pub use task::{Answer, Groups, Labelled, Query, Shown, Stage, TrainingTask};

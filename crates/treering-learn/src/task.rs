@@ -165,6 +165,15 @@ pub struct Query {
     pub seen: Option<usize>,
 }
 
+/// What differs when the same query is asked at several stages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stage {
+    /// As [`Query::seen`].
+    pub seen: usize,
+    /// As [`Query::patch`].
+    pub patch: Option<u64>,
+}
+
 /// Which query nodes are known to come from one task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Groups {
@@ -192,6 +201,12 @@ impl Query {
     /// The graph, without labels and split.
     pub fn graph(&self) -> &Graph {
         &self.graph
+    }
+
+    /// Asks at a stage.
+    pub fn go_to(&mut self, stage: Stage) {
+        self.seen = Some(stage.seen);
+        self.patch = stage.patch;
     }
 
     /// How many tasks count, of so many learned: for learners that keep every stage.

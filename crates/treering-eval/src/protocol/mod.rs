@@ -12,7 +12,7 @@ use treering_data::Stream;
 use treering_graph::{Graph, NodeId, Role};
 use treering_learn::{LearnError, Shown, TrainingTask};
 
-pub(crate) use questions::{Question, Questions};
+pub(crate) use questions::{Question, Questions, unites};
 
 /// What a learner is shown. Only `inductive` differs in training; all others differ in the test alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

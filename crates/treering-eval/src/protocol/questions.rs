@@ -5,7 +5,7 @@ use std::ops::Range;
 use rand::seq::SliceRandom;
 use treering_data::{Purpose, Stream, Task, random};
 use treering_graph::{ClassId, Graph, NodeId};
-use treering_learn::{Groups, Query};
+use treering_learn::{Groups, Query, Stage};
 
 use super::{Asked, Exam, GroupSize, Protocol};
 
@@ -59,11 +59,26 @@ impl<'a> Questions<'a> {
             Protocol::Open | Protocol::OpenGroups(_) => self.stream.tasks.len(),
             _ => stage + 1,
         };
-        (0..tasks).map(|task| self.one(stage, task, exam)).collect()
+        let one = |task: usize| {
+            let mut question = self.about(task, exam);
+            question.query.go_to(Self::stage(stage, task, exam));
+            question
+        };
+        (0..tasks).map(one).collect()
     }
 
-    /// About one task, on its graph.
-    fn one(&self, stage: usize, task: usize, exam: &Exam) -> Question {
+    /// What differs from stage to stage in the question about a task.
+    pub(crate) fn stage(stage: usize, task: usize, exam: &Exam) -> Stage {
+        // The published method draws neighbours anew for every query.
+        let patch = (stage as u64) << 32 | task as u64;
+        Stage {
+            seen: stage + 1,
+            patch: exam.protocol.patches().then_some(patch),
+        }
+    }
+
+    /// About one task, on its graph, at any stage.
+    pub(crate) fn about(&self, task: usize, exam: &Exam) -> Question {
         let places = asked(&self.stream.tasks[task], exam.asked);
         let groups = match exam.protocol {
             Protocol::Paper | Protocol::Open | Protocol::Oracle => Groups::All,
@@ -76,10 +91,6 @@ impl<'a> Questions<'a> {
         let truth: Vec<(usize, usize)> = truth.collect();
         let nodes = places.iter().map(|&at| NodeId(at as u32)).collect();
         let mut query = Query::new(self.cut[task].clone(), nodes, groups);
-        query.seen = Some(stage + 1);
-        // The published method draws neighbours anew for every query.
-        let patch = (stage as u64) << 32 | task as u64;
-        query.patch = exam.protocol.patches().then_some(patch);
         query.tasks = (exam.protocol == Protocol::Oracle).then(|| vec![task as u32; truth.len()]);
         Question {
             query,
@@ -137,7 +148,7 @@ impl<'a> Questions<'a> {
 }
 
 /// Whether one query is about all tasks seen.
-fn unites(protocol: Protocol) -> bool {
+pub(crate) fn unites(protocol: Protocol) -> bool {
     matches!(protocol, Protocol::Mixed | Protocol::Connected)
 }
 

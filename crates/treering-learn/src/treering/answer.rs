@@ -3,13 +3,13 @@
 
 use rayon::prelude::*;
 
-use super::embed::{Space, View};
+use super::embed::{Kept, Space, View};
 use super::familiar::{Familiar, Ruler};
 use super::head::{Blocks, outputs};
 use super::router::{Router, Scores};
 use super::{Ring, Treering};
 use crate::network::kernels::softmax;
-use crate::{Answer, LearnError, Query};
+use crate::{Answer, LearnError, Query, Stage};
 
 /// What head scores are multiplied with before they become probabilities; fitted on validation nodes of four graphs.
 const SHARPNESS: f64 = 3.0;
@@ -26,7 +26,6 @@ struct Route {
 /// A query that was looked at.
 struct Routed<'a> {
     rings: &'a [Ring],
-    view: View,
     /// The number of every node's group.
     numbers: Vec<u32>,
     /// What the router says about every group; nothing where the query knows the tasks.
@@ -50,12 +49,37 @@ impl Routed<'_> {
 
 impl Treering {
     pub(super) fn answers(&self, query: &Query) -> Result<Vec<Answer>, LearnError> {
-        if query.nodes.is_empty() {
-            self.check(query)?;
-            return Ok(Vec::new());
+        match self.view(query)? {
+            None => Ok(Vec::new()),
+            Some(view) => self.answers_in(query, &view),
         }
-        let routed = self.routed(query)?;
-        let blocks = Blocks::new(query.graph(), &routed.view, &query.nodes);
+    }
+
+    /// As [`answers`](Treering::answers), at several stages.
+    pub(super) fn answers_at(
+        &self,
+        query: &Query,
+        stages: &[Stage],
+    ) -> Result<Vec<Vec<Answer>>, LearnError> {
+        let mut query = query.clone();
+        let mut view = None;
+        let mut at = |stage: &Stage| {
+            query.go_to(*stage);
+            self.check(&query)?;
+            if view.is_none() {
+                view = self.view(&query)?;
+            }
+            match &view {
+                None => Ok(Vec::new()),
+                Some(view) => self.answers_in(&query, view),
+            }
+        };
+        stages.iter().map(&mut at).collect()
+    }
+
+    fn answers_in(&self, query: &Query, view: &View) -> Result<Vec<Answer>, LearnError> {
+        let routed = self.routed(query, view)?;
+        let blocks = Blocks::new(query.graph(), view, &query.nodes);
         let mut of_task = vec![Vec::new(); routed.rings.len()];
         let tasks = routed.tasks.iter().enumerate();
         tasks.for_each(|(node, &task)| of_task[task].push(node));
@@ -84,12 +108,11 @@ impl Treering {
 
     /// The probability of every class of every task, by node.
     pub(super) fn all_shares(&self, query: &Query) -> Result<Vec<f64>, LearnError> {
-        if query.nodes.is_empty() {
-            self.check(query)?;
+        let Some(view) = self.view(query)? else {
             return Ok(Vec::new());
-        }
-        let routed = self.routed(query)?;
-        let blocks = Blocks::new(query.graph(), &routed.view, &query.nodes);
+        };
+        let routed = self.routed(query, &view)?;
+        let blocks = Blocks::new(query.graph(), &view, &query.nodes);
         let classes: usize = routed.rings.iter().map(Ring::classes).sum();
         let mut shares = vec![0.0; query.nodes.len() * classes];
         let mut start = 0;
@@ -110,6 +133,14 @@ impl Treering {
         Ok(shares)
     }
 
+    /// The nodes of a query as all stages see them; nothing where it has none.
+    fn view(&self, query: &Query) -> Result<Option<View>, LearnError> {
+        let (space, _) = self.check(query)?;
+        let asked = !query.nodes.is_empty();
+        let hops = self.parameters.hops;
+        Ok(asked.then(|| space.view(query.graph(), &query.nodes, hops, Kept::LastHop)))
+    }
+
     /// Refuses a query that does not fit; how many tasks had been seen by its stage.
     fn check(&self, query: &Query) -> Result<(&Space, usize), LearnError> {
         let space = self.space.get().ok_or(LearnError::Nothing)?;
@@ -118,10 +149,9 @@ impl Treering {
         Ok((space, seen))
     }
 
-    fn routed(&self, query: &Query) -> Result<Routed<'_>, LearnError> {
+    fn routed(&self, query: &Query, view: &View) -> Result<Routed<'_>, LearnError> {
         let (space, seen) = self.check(query)?;
         let rings = &self.rings[..seen];
-        let view = space.view(query.graph(), &query.nodes, self.parameters.hops);
         let (numbers, groups) = query.group_numbers();
         let routes = match (&query.tasks, self.parameters.router) {
             (Some(_), _) => Vec::new(),
@@ -132,11 +162,11 @@ impl Treering {
                     1 => vec![0.0; groups],
                     _ => {
                         let scores = self.scores(space, seen)?;
-                        evidence(&scores, &view, &numbers, (groups, seen))
+                        evidence(&scores, view, &numbers, (groups, seen))
                     }
                 };
                 let mut routes = posteriors(evidence, seen);
-                judge(&mut routes, &view, &numbers, rings);
+                judge(&mut routes, view, &numbers, rings);
                 routes
             }
         };
@@ -146,7 +176,6 @@ impl Treering {
         };
         Ok(Routed {
             rings,
-            view,
             numbers,
             routes,
             tasks,

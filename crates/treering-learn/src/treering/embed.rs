@@ -22,10 +22,21 @@ pub(crate) struct Space {
     places: Vec<u32>,
 }
 
+/// Which rows of a view's nodes are kept.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kept {
+    /// Those of the farthest hop.
+    LastHop,
+    /// Those of all hops too.
+    EveryHop,
+}
+
 /// Nodes as the space shows them.
 pub(crate) struct View {
     /// The rows of the farthest hop, of unit length.
     pub(crate) rows: Vec<f32>,
+    /// By node, the rows of every hop as they are; empty where they are not kept.
+    pub(crate) every_hop: Vec<f32>,
     /// Of every hop, what makes each node's row unit length. Lengths are those of projected rows.
     pub(crate) scales: Vec<Vec<f64>>,
     /// Of every node of the graph, the length of its features.
@@ -75,11 +86,16 @@ impl Space {
     ///
     /// # Complexity
     /// O(non-zeros x 16 x width / 256 + hops x arcs x width).
-    pub(crate) fn view(&self, graph: &Graph, nodes: &[NodeId], hops: usize) -> View {
+    pub(crate) fn view(&self, graph: &Graph, nodes: &[NodeId], hops: usize, kept: Kept) -> View {
         let propagation = Propagation::new(graph.arcs());
         let lengths = lengths(graph.features());
         let mut squares = vec![vec![0f64; nodes.len()]; hops + 1];
         let mut rows = vec![0f32; nodes.len() * self.width];
+        let each = match kept {
+            Kept::EveryHop => (hops + 1) * self.width,
+            Kept::LastHop => 0,
+        };
+        let mut every_hop = vec![0f32; nodes.len() * each];
         let mut start = 0;
         while start < self.width {
             let strip = STRIP.min(self.width - start);
@@ -89,6 +105,11 @@ impl Space {
                     now = propagation.smooth(Side::Forward, &now, strip, 1);
                 }
                 let row = |node: &NodeId| &now[node.index() * strip..(node.index() + 1) * strip];
+                if kept == Kept::EveryHop {
+                    let from = hop * self.width + start;
+                    let out = every_hop.par_chunks_mut(each).zip(nodes).with_min_len(64);
+                    out.for_each(|(out, node)| out[from..from + strip].copy_from_slice(row(node)));
+                }
                 squares
                     .par_iter_mut()
                     .zip(nodes)
@@ -119,6 +140,7 @@ impl Space {
         }
         View {
             rows,
+            every_hop,
             scales,
             lengths,
         }

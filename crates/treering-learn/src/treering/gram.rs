@@ -4,7 +4,7 @@
 use faer::linalg::solvers::Solve;
 use faer::{Mat, Side as Triangle};
 use rayon::prelude::*;
-use treering_graph::{Features, Side};
+use treering_graph::Features;
 
 use super::Head;
 use super::head::Blocks;
@@ -16,14 +16,15 @@ const MOST_COLUMNS: usize = 2500;
 /// Train nodes whose rows are held in f64 at a time.
 const ROWS: usize = 2048;
 
-/// Whether this is the shorter way.
-pub(super) fn is_shorter(blocks: &Blocks<'_>) -> bool {
-    matches!(blocks.features(), Features::Dense(_)) && blocks.each() <= MOST_COLUMNS
+/// Whether this is the shorter way, for features seen over so many hops.
+pub(super) fn is_shorter(features: &Features, hops: usize) -> bool {
+    matches!(features, Features::Dense(_)) && features.columns() * hops <= MOST_COLUMNS
 }
 
 /// The head with the least sum of weights (target - row w)^2 + ridge |w|^2.
 ///
 /// # Arguments
+/// * `blocks`: of a view that keeps every hop.
 /// * `targets`: by node and output.
 /// * `weights`: by node.
 ///
@@ -37,7 +38,6 @@ pub(super) fn solved(
 ) -> Option<Head> {
     let (each, nodes) = (blocks.each(), weights.len());
     let (width, outputs) = (each + 1, targets.len() / nodes);
-    let rows = made(blocks);
     let mut gram = vec![0f64; width * width];
     let mut right = vec![0f64; width * outputs];
     for start in (0..nodes).step_by(ROWS) {
@@ -48,10 +48,7 @@ pub(super) fn solved(
             .par_chunks_mut(width)
             .zip(weighted.par_chunks_mut(width));
         both.enumerate().for_each(|(at, (row, weighted))| {
-            let from = &rows[(start + at) * each..(start + at + 1) * each];
-            row.iter_mut()
-                .zip(from)
-                .for_each(|(to, &value)| *to = f64::from(value));
+            blocks.put_row(start + at, row);
             let weight = weights[start + at];
             weighted
                 .iter_mut()
@@ -79,24 +76,4 @@ pub(super) fn solved(
             .map(|output| found[(each, output)] as f32)
             .collect(),
     })
-}
-
-/// The rows of the blocks, without the column of ones.
-fn made(blocks: &Blocks<'_>) -> Vec<f32> {
-    let (each, columns) = (blocks.each(), blocks.features().columns());
-    let mut rows = vec![0f32; blocks.nodes().len() * each];
-    let mut now = blocks.unit_features();
-    for hop in 0..each / columns.max(1) {
-        if hop > 0 {
-            now = blocks.propagation().smooth(Side::Forward, &now, columns, 1);
-        }
-        let out = rows.par_chunks_mut(each).zip(blocks.nodes()).enumerate();
-        out.with_min_len(64).for_each(|(at, (row, node))| {
-            let scale = blocks.scale(hop, at) as f32;
-            let from = &now[node.index() * columns..(node.index() + 1) * columns];
-            let to = row[hop * columns..].iter_mut();
-            to.zip(from).for_each(|(to, value)| *to = scale * value);
-        });
-    }
-    rows
 }

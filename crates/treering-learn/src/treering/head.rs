@@ -57,30 +57,20 @@ impl<'a> Blocks<'a> {
         }
     }
 
-    pub(super) fn features(&self) -> &Features {
-        self.features
+    /// Whether the view has all that rows are made of.
+    fn is_made(&self) -> bool {
+        !self.view.every_hop.is_empty()
     }
 
-    pub(super) fn propagation(&self) -> &Propagation<'a> {
-        &self.propagation
-    }
-
-    pub(super) fn nodes(&self) -> &[NodeId] {
-        self.nodes
-    }
-
-    /// The features of all nodes of the graph, every row of unit length.
-    pub(super) fn unit_features(&self) -> Vec<f32> {
-        let columns = self.features.columns();
-        let mut out = vec![0f32; self.features.rows() * columns];
-        let rows = out.par_chunks_mut(columns).enumerate().with_min_len(64);
-        rows.for_each(|(node, out)| {
-            let length = self.view.lengths[node];
-            each_entry(self.features, node, |column, value| {
-                out[column] = (f64::from(value) / length) as f32;
-            });
-        });
-        out
+    /// A row without its one, from a view that keeps every hop.
+    pub(super) fn put_row(&self, at: usize, row: &mut [f64]) {
+        let (each, columns) = (self.each(), self.features.columns());
+        let from = &self.view.every_hop[at * each..(at + 1) * each];
+        for (hop, from) in from.chunks(columns).enumerate() {
+            let scale = self.scale(hop, at);
+            let to = row[hop * columns..].iter_mut().zip(from);
+            to.for_each(|(to, &value)| *to = scale * f64::from(value));
+        }
     }
 
     fn hops(&self) -> usize {
@@ -93,7 +83,7 @@ impl<'a> Blocks<'a> {
     }
 
     /// What a node's row of a hop is multiplied with; hops share one unit length.
-    pub(super) fn scale(&self, hop: usize, at: usize) -> f64 {
+    fn scale(&self, hop: usize, at: usize) -> f64 {
         self.view.scales[hop][at] / (self.hops() as f64).sqrt()
     }
 
@@ -197,7 +187,7 @@ impl Head {
         let ridge = RIDGE / train.nodes.len() as f64;
         let target = |class: u32, output: u32| if class == output { 1.0 } else { -1.0 };
         let outputs = outputs(classes) as u32;
-        if outputs > 0 && gram::is_shorter(blocks) {
+        if outputs > 0 && blocks.is_made() {
             let of_node = |&class: &u32| (0..outputs).map(move |output| target(class, output));
             let targets: Vec<f64> = train.classes.iter().flat_map(of_node).collect();
             if let Some(head) = gram::solved(blocks, &targets, &weights, ridge) {

@@ -25,8 +25,8 @@ pub use profile::{Profile, Scatter};
 pub use router::Router;
 
 use crate::tpp::{Profile as Means, Recogniser};
-use crate::{Answer, LearnError, Learner, PROFILING, Query, Stages, Stored, TrainingTask};
-use embed::Space;
+use crate::{Answer, LearnError, Learner, PROFILING, Query, Stage, Stages, Stored, TrainingTask};
+use embed::{Kept, Space};
 use head::Blocks;
 use router::{Scores, Sums};
 
@@ -149,7 +149,13 @@ impl Treering {
         let p = &self.parameters;
         let apart = task.validation().map_or(&[][..], |known| &known.nodes);
         let nodes = [&train.nodes[..], apart].concat();
-        let view = space.view(graph, &nodes, p.hops);
+        // Projected rows would make another head.
+        let plain = space.width() == space.features();
+        let kept = match plain && gram::is_shorter(graph.features(), p.hops + 1) {
+            true => Kept::EveryHop,
+            false => Kept::LastHop,
+        };
+        let view = space.view(graph, &nodes, p.hops, kept);
         let (rows, others) = view.rows.split_at(train.nodes.len() * space.width());
         // Whoever listens may want to stop, and each of these parts can take long.
         progress.advance(0);
@@ -216,6 +222,10 @@ impl Learner for Treering {
 
     fn predict(&self, query: &Query) -> Result<Vec<Answer>, LearnError> {
         self.answers(query)
+    }
+
+    fn predict_at(&self, query: &Query, stages: &[Stage]) -> Result<Vec<Vec<Answer>>, LearnError> {
+        self.answers_at(query, stages)
     }
 
     fn stages(&self) -> Stages {

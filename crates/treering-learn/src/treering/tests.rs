@@ -8,14 +8,14 @@ use treering_graph::{
     Dense, Direction, Features, Graph, NodeId, Origin, Parts, Propagation, Side as Way,
 };
 
-use super::embed::Space;
+use super::embed::{Kept, Space};
 use super::familiar::{Familiar, Ruler, Usual};
 use super::head::{Blocks, Head};
 use super::profile::Profile;
 use super::router::{Router, Sums};
 use super::{Parameters, Ring, Treering, gram};
 use crate::checks::{small_graph, sparsely};
-use crate::{Answer, Groups, Labelled, Learner, Query, Shown, TrainingTask};
+use crate::{Answer, Groups, Labelled, Learner, Query, Shown, Stage, TrainingTask};
 
 const NODES: usize = 30;
 const COLUMNS: usize = 9;
@@ -53,7 +53,7 @@ fn plain_rows(task: &TrainingTask, hop: usize) -> Vec<Vec<f64>> {
 fn few_features_are_seen_as_they_are() {
     let task = task(Direction::Directed, true, 0);
     let nodes: Vec<NodeId> = NodeId::first(NODES).collect();
-    let view = Space::new(COLUMNS, 100, 1).view(task.graph(), &nodes, 3);
+    let view = Space::new(COLUMNS, 100, 1).view(task.graph(), &nodes, 3, Kept::LastHop);
     for (row, right) in view.rows.chunks(COLUMNS).zip(plain_rows(&task, 3)) {
         for (&value, right) in row.iter().zip(right) {
             assert!((f64::from(value) - right).abs() < 1e-5);
@@ -68,7 +68,7 @@ fn a_projection_keeps_angles_nearly() {
     assert_eq!(space.width(), 1024);
     let graph = sparsely(&small_graph(NODES, columns, Direction::Undirected));
     let nodes: Vec<NodeId> = NodeId::first(NODES).collect();
-    let view = space.view(&graph, &nodes, 0);
+    let view = space.view(&graph, &nodes, 0, Kept::LastHop);
     let dense = graph.features().to_dense();
     let mut largest = 0f64;
     for a in 0..NODES {
@@ -84,7 +84,7 @@ fn a_projection_keeps_angles_nearly() {
     }
     // The deviation of a cosine is at most 1 / sqrt(1024); 435 pairs reach four of them.
     assert!(largest < 0.14, "{largest}");
-    let other = Space::new(columns, 1024, 8).view(&graph, &nodes, 0);
+    let other = Space::new(columns, 1024, 8).view(&graph, &nodes, 0, Kept::LastHop);
     assert_ne!(view.rows, other.rows);
 }
 
@@ -127,7 +127,12 @@ fn a_head_is_the_solution_of_its_normal_equations() {
     ] {
         let task = task(direction, sparse, 0);
         let train = task.train();
-        let view = Space::new(COLUMNS, 100, 1).view(task.graph(), &train.nodes, 3);
+        let kept = if sparse {
+            Kept::LastHop
+        } else {
+            Kept::EveryHop
+        };
+        let view = Space::new(COLUMNS, 100, 1).view(task.graph(), &train.nodes, 3, kept);
         let head = Head::new(&Blocks::new(task.graph(), &view, &train.nodes), train, 2);
         let right = plain_head(&task, 3);
         assert_eq!(head.weights.len() + 1, right.nrows());
@@ -142,10 +147,32 @@ fn a_head_is_the_solution_of_its_normal_equations() {
 }
 
 #[test]
+fn dense_and_sparse_features_make_the_same_head_in_any_space() {
+    let head = |width: usize, sparse: bool| {
+        let parameters = Parameters {
+            width,
+            rank: 2,
+            ..Parameters::default()
+        };
+        let mut learner = Treering::new(parameters).unwrap();
+        let task = task(Direction::Undirected, sparse, 0);
+        learner.learn(&[task], &Silent).unwrap();
+        learner.rings[0].head.clone()
+    };
+    // A space narrower than the features shows them projected, and a head is made of features.
+    for width in [COLUMNS - 1, COLUMNS] {
+        let (dense, sparse) = (head(width, false), head(width, true));
+        let both = dense.weights.iter().zip(&sparse.weights);
+        both.for_each(|(a, b)| assert!((a - b).abs() < 1e-4, "{width}: {a} {b}"));
+        assert_eq!(dense.weights.len(), sparse.weights.len());
+    }
+}
+
+#[test]
 fn several_outputs_are_found_at_once() {
     let task = task(Direction::Undirected, false, 0);
     let nodes = &task.train().nodes;
-    let view = Space::new(COLUMNS, 100, 1).view(task.graph(), nodes, 3);
+    let view = Space::new(COLUMNS, 100, 1).view(task.graph(), nodes, 3, Kept::EveryHop);
     let blocks = Blocks::new(task.graph(), &view, nodes);
     let one: Vec<f64> = (0..nodes.len()).map(|i| (i % 5) as f64 - 2.0).collect();
     let three: Vec<f64> = one.iter().flat_map(|&t| [t, -2.0 * t, 0.0]).collect();
@@ -441,6 +468,22 @@ fn earlier_stages_are_as_they_were() {
     all.predict(&query).unwrap();
     query.seen = Some(2);
     assert_eq!(all.predict(&query).unwrap(), right);
+    let stages = [3, 1, 2].map(|seen| Stage { seen, patch: None });
+    let together = all.predict_at(&query, &stages).unwrap();
+    for (stage, found) in stages.into_iter().zip(together) {
+        query.go_to(stage);
+        assert_eq!(found, all.predict(&query).unwrap(), "{stage:?}");
+    }
+    let none = Stage {
+        seen: 4,
+        patch: None,
+    };
+    assert!(all.predict_at(&query, &[none]).is_err());
+    query.nodes.clear();
+    assert_eq!(
+        all.predict_at(&query, &stages).unwrap(),
+        [vec![], vec![], vec![]]
+    );
 }
 
 #[test]
