@@ -53,7 +53,7 @@ mod writer;
 pub use error::{Fault, Result, StoreError};
 pub use manifest::{FORMAT, FileEntry, Manifest, RingEntry};
 pub use model::{Finding, Model};
-pub use rules::check_name;
+pub use rules::{check_name, free_names};
 pub use step::{Hook, Step};
 pub use tensors::{Tensor, Tensors, Values, decode, encode};
 pub use writer::{Change, NewModel, NewRing, Writer};

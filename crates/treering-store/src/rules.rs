@@ -28,6 +28,21 @@ pub fn check_name(what: &'static str, name: &str) -> Check {
     Err(Fault::BadName { what, name, why })
 }
 
+/// What rings are called where nobody says: `task-N`, from the number of the next ring on, without those that are taken.
+///
+/// # Example
+/// ```
+/// let mut names = treering_store::free_names(2, &["task-3", "birds"]);
+/// assert_eq!(names.next().as_deref(), Some("task-2"));
+/// assert_eq!(names.next().as_deref(), Some("task-4"));
+/// ```
+pub fn free_names<'a>(next: u32, taken: &'a [&'a str]) -> impl Iterator<Item = String> + 'a {
+    let name = |number: u32| format!("task-{number}");
+    (next..)
+        .map(name)
+        .filter(|name| !taken.contains(&&name[..]))
+}
+
 /// Names of rings are unique, and a class is in one ring only: nobody says at prediction time which of two is meant.
 pub(crate) fn check_rings(rings: &[RingEntry]) -> Check {
     let mut names: HashSet<&str> = HashSet::new();

@@ -8,7 +8,7 @@ use treering_data::{human_bytes, shortened};
 use treering_graph::Graph;
 use treering_learn::hold_out;
 use treering_learn::saved::{self, Parameters, TRAINED_BACKBONE, contrast};
-use treering_store::RingEntry;
+use treering_store::{RingEntry, free_names};
 
 use super::ground::Ground;
 use super::held_out::{Accuracy, accuracy};
@@ -89,14 +89,14 @@ pub(crate) fn run(args: &Learn, global: &Global, output: &Output) -> Result<(), 
     let training = match exists {
         false => {
             // Asked before the folder is made, so that a call that is refused leaves none.
-            let names = names(args, 1, None, graphs.len());
+            let names = names(args, (1, &[]), None, graphs.len());
             Ground::new(&args.model).check(&graphs, &names)?;
             Training::begin(&args.model, parameters.clone())?
         }
         true => Training::resume(&args.model, args.replace.as_deref())?,
     };
     let (next, replaced) = (training.next_number(), training.replaced());
-    let names = names(args, next, replaced, graphs.len());
+    let names = names(args, (next, &training.names()), replaced, graphs.len());
     training.check(&graphs, &names)?;
     if let Some(share) = args.val {
         let numbers = u64::from(training.next_number())..;
@@ -144,16 +144,21 @@ fn check_count(args: &Learn, graphs: &[Graph]) -> Result<(), Failure> {
     }
 }
 
-/// What the tasks will be called; `next` is the number of the first one's ring.
-fn names(args: &Learn, next: u32, replaced: Option<&RingEntry>, count: usize) -> Vec<String> {
+/// What the tasks will be called.
+///
+/// # Arguments
+/// * `next`: the number of the first one's ring, and the names that are taken.
+fn names(
+    args: &Learn,
+    (next, taken): (u32, &[&str]),
+    replaced: Option<&RingEntry>,
+    count: usize,
+) -> Vec<String> {
     match (&args.name, replaced) {
         (Some(name), _) if count == 1 => vec![name.clone()],
         (Some(name), _) => (1..=count).map(|at| format!("{name}-{at}")).collect(),
         (None, Some(replaced)) => vec![replaced.name.clone()],
-        (None, None) => (next..)
-            .take(count)
-            .map(|at| format!("task-{at}"))
-            .collect(),
+        (None, None) => free_names(next, taken).take(count).collect(),
     }
 }
 

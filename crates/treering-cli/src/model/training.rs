@@ -67,6 +67,13 @@ impl Training {
             .map_or(1, |manifest| manifest.next_ring)
     }
 
+    /// The names of the rings that are there.
+    pub(super) fn names(&self) -> Vec<&str> {
+        let rings = self.writer.manifest().map(|manifest| &manifest.rings[..]);
+        let names = rings.unwrap_or_default().iter();
+        names.map(|ring| &ring.name[..]).collect()
+    }
+
     /// The ring that is learned anew.
     pub(super) fn replaced(&self) -> Option<&RingEntry> {
         self.replaced.as_ref()
