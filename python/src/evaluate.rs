@@ -1,6 +1,7 @@
 //! Learners under protocols: those of the registry by name, and those written in Python.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use pyo3::prelude::*;
 use serde_json::{Value, json};
@@ -24,6 +25,8 @@ struct Theirs {
     places: HashMap<String, (u32, usize)>,
     /// How many classes each task has.
     sizes: Vec<usize>,
+    /// How often it was shown something.
+    draws: AtomicU64,
     /// What it raised, to be told in place of the error that the evaluator gets.
     raised: std::sync::Mutex<Option<PyErr>>,
 }
@@ -34,6 +37,7 @@ impl Theirs {
             learner,
             places: HashMap::new(),
             sizes: Vec::new(),
+            draws: AtomicU64::new(0),
             raised: std::sync::Mutex::default(),
         }
     }
@@ -46,20 +50,34 @@ impl Theirs {
         LearnError::Nothing
     }
 
+    fn draw(&self) -> u64 {
+        self.draws.fetch_add(1, Ordering::SeqCst)
+    }
+
     fn names(&self, py: Python<'_>, query: &Query) -> PyResult<Vec<String>> {
-        let asked = Bound::new(py, shown::Query::from(query))?;
+        let (asked, order) = shown::Query::new(query, self.draw())?;
+        let asked = Bound::new(py, asked)?;
         let said = self.learner.bind(py).call_method1("predict", (asked,))?;
-        let said: Vec<String> = said
-            .try_iter()?
+        let Ok(listed) = said.try_iter() else {
+            let kind = said.get_type().name()?;
+            return Err(PyErr::from(Failure::kind(format!(
+                "predict gave a {kind}; give a list with the name of a class for every node of query.nodes"
+            ))));
+        };
+        let said: Vec<String> = listed
             .map(|name| Ok(name?.str()?.to_string()))
             .collect::<PyResult<_>>()?;
         let (found, wanted) = (said.len(), query.nodes.len());
-        match found == wanted {
-            true => Ok(said),
-            false => Err(PyErr::from(Failure::value(format!(
+        if found != wanted {
+            return Err(PyErr::from(Failure::value(format!(
                 "predict gave {found} classes for {wanted} nodes; give one for every node of query.nodes, in that order"
-            )))),
+            ))));
         }
+        let mut names = vec![String::new(); wanted];
+        for (at, name) in order.into_iter().zip(said) {
+            names[at] = name;
+        }
+        Ok(names)
     }
 
     fn answer(&self, name: &str) -> PyResult<Answer> {
@@ -94,7 +112,7 @@ impl Learner for Theirs {
             self.sizes.push(task.classes().len());
             progress.begin("learning", 0);
             let done = Python::attach(|py| {
-                let shown = Bound::new(py, shown::Task::from(task))?;
+                let shown = Bound::new(py, shown::Task::new(task, self.draw())?)?;
                 let learner = self.learner.bind(py);
                 learner.call_method1("learn", (shown,)).map(drop)
             });
@@ -144,6 +162,15 @@ impl Wanted {
                 }
             }
         }
+        // In the order in which they were asked for.
+        let asked: Vec<String> = self.protocols.iter().map(Protocol::to_string).collect();
+        let place = |result: &Value| {
+            let of = asked.iter().position(|name| result["protocol"] == **name);
+            let seed = result["seed"].as_u64();
+            let streams = self.streams.iter();
+            (streams.map(|s| Some(s.seed)).position(|s| s == seed), of)
+        };
+        found.sort_by_key(place);
         Ok(found)
     }
 

@@ -75,7 +75,9 @@ impl From<DataError> for Failure {
         let message = error.to_string();
         Failure(match &*error.fault {
             DataFault::NotFound => PyFileNotFoundError::new_err(message),
-            DataFault::Exists => PyFileExistsError::new_err(message),
+            DataFault::Exists => {
+                PyFileExistsError::new_err(message.replace("--force", "force=True"))
+            }
             DataFault::IsFolder => PyIsADirectoryError::new_err(message),
             DataFault::IsFile => PyNotADirectoryError::new_err(message),
             DataFault::Io(error) => return Failure::io(error, message),
@@ -89,7 +91,9 @@ impl From<StoreError> for Failure {
         let message = error.to_string();
         Failure(match &*error.fault {
             StoreFault::NotFound => PyFileNotFoundError::new_err(message),
-            StoreFault::Exists => PyFileExistsError::new_err(message),
+            StoreFault::Exists => {
+                PyFileExistsError::new_err(format!("{message} force=True writes in its place."))
+            }
             StoreFault::IsFile => PyNotADirectoryError::new_err(message),
             StoreFault::Locked => PyOSError::new_err(message),
             StoreFault::Io(error) => return Failure::io(error, message),

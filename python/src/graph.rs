@@ -55,7 +55,8 @@ impl Graph {
         let parts = parts.map_err(|_| Failure::system("parts of a graph come as a dict"))?;
         let given = Given::read(&parts, directed, name);
         let inner = given.and_then(|given| run(py, None, move |_| given.build()));
-        convert.call_method1("thaw", (item(&parts, "lent")?,))?;
+        let back = if inner.is_ok() { "lent" } else { "all" };
+        convert.call_method1("thaw", (item(&parts, back)?,))?;
         Ok(Graph {
             inner: Arc::new(inner?),
             x: optional(&parts, "dense")?.map(Bound::unbind),

@@ -7,9 +7,11 @@ use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::{Value, json};
+use treering_graph::{Graph as Inner, Labels, NodeId, Role};
 use treering_learn::registry::{self, Settings};
 use treering_learn::saved::{LEARNERS, Parameters};
 use treering_learn::{Answer, hold_out, one_task};
+use treering_store::free_names;
 
 use crate::ask::{Asked, Numbers, starts};
 use crate::failure::{Failure, Outcome};
@@ -128,7 +130,7 @@ impl Model {
         run(py, painter, move |listener| {
             let mut graph = (*graph).clone();
             if let Some(roles) = roles {
-                graph = graph.with_split(roles)?;
+                graph = only_known(graph.with_split(roles)?)?;
             }
             graph = one_task(graph, &classes)?;
             let mut state = write(&state);
@@ -137,7 +139,10 @@ impl Model {
                 let seed = state.learner.parameters().seed();
                 graph = hold_out(graph, share, seed, u64::from(next))?;
             }
-            let name = name.unwrap_or_else(|| format!("task-{next}"));
+            let name = name.unwrap_or_else(|| {
+                let known: Vec<&str> = state.tasks.iter().map(|task| &task.name[..]).collect();
+                free_names(next, &known).next().unwrap_or_default()
+            });
             state.learn(graph, name, listener)
         })
     }
@@ -267,6 +272,20 @@ impl Model {
         let state = self.state.clone();
         run(py, None, move |_| change(&mut write(&state)))
     }
+}
+
+/// A graph whose nodes have a class only where they have a role: those of others may not be used, not even to leave nodes out.
+fn only_known(graph: Inner) -> Outcome<Inner> {
+    let (Some(labels), Some(split)) = (graph.labels(), graph.split()) else {
+        return Ok(graph);
+    };
+    let class = |(node, role): (NodeId, &Role)| match (role, labels.class_of(node)) {
+        (Role::Train | Role::Validation, Some(class)) => class.index() as u32,
+        _ => Labels::NONE,
+    };
+    let classes: Vec<u32> = NodeId::first(graph.nodes()).zip(split).map(class).collect();
+    let labels = Labels::new(classes.into(), labels.names().to_vec())?;
+    Ok(graph.with_labels(labels)?)
 }
 
 /// Whoever stops in the middle of a change leaves the model as it was, so a lock is never poisoned in earnest.

@@ -1,12 +1,19 @@
 //! What a learner written in Python is shown: a task to learn from, and a query to answer. Nothing else can be reached from here.
+//!
+//! Streams have the nodes of a task class by class, and train nodes first. So a place would tell a node's class; nodes are shown in a random order, another one every time, and without
+//! their names.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use numpy::PyArray1;
 use pyo3::prelude::*;
-use treering_graph::Graph as Inner;
+use rand::seq::SliceRandom;
+use treering_data::{Purpose, random};
+use treering_graph::{Graph as Inner, NodeId, NodeNames, Parts};
 use treering_learn::{Query as Asked, TrainingTask};
 
+use crate::failure::Outcome;
 use crate::graph::Graph;
 
 /// A task to learn from: a graph without labels, its train nodes and their classes.
@@ -18,16 +25,57 @@ pub(crate) struct Task {
     classes: Vec<String>,
 }
 
-impl From<&TrainingTask> for Task {
-    fn from(task: &TrainingTask) -> Self {
-        let (train, classes) = (task.train(), task.classes());
-        let name = |&class: &u32| classes[class as usize].clone();
-        Task {
-            graph: task.graph().clone(),
-            train: train.nodes.iter().map(|node| i64::from(node.0)).collect(),
-            train_y: train.classes.iter().map(name).collect(),
-            classes: classes.to_vec(),
+/// A random order of a graph's nodes.
+struct Shuffled {
+    graph: Inner,
+    /// Of every node the place where it is shown.
+    places: Vec<u32>,
+}
+
+impl Shuffled {
+    /// # Arguments
+    /// * `draw`: tells orders apart.
+    fn new(graph: &Inner, draw: u64) -> Outcome<Self> {
+        let mut order: Vec<NodeId> = NodeId::first(graph.nodes()).collect();
+        order.shuffle(&mut random(0, Purpose::Sampling, draw));
+        let mut places = vec![0; order.len()];
+        for (place, node) in (0..).zip(&order) {
+            places[node.index()] = place;
         }
+        let shown = graph.induced(&order);
+        let graph = Inner::new(Parts {
+            arcs: shown.arcs().clone(),
+            features: shown.features().clone(),
+            labels: None,
+            names: NodeNames::Positions(shown.nodes()),
+            split: None,
+            origin: shown.origin().clone(),
+        })?;
+        Ok(Shuffled { graph, places })
+    }
+
+    /// Where nodes are shown, and the places among `nodes` that this order begins with.
+    fn sorted(&self, nodes: &[NodeId]) -> (Vec<i64>, Vec<usize>) {
+        let mut order: Vec<usize> = (0..nodes.len()).collect();
+        let place = |at: usize| self.places[nodes[at].index()];
+        order.sort_by_key(|&at| place(at));
+        let shown = order.iter().map(|&at| i64::from(place(at))).collect();
+        (shown, order)
+    }
+}
+
+impl Task {
+    pub(crate) fn new(task: &TrainingTask, draw: u64) -> Outcome<Self> {
+        let (train, classes) = (task.train(), task.classes());
+        let shown = Shuffled::new(task.graph(), draw)?;
+        let (nodes, order) = shown.sorted(&train.nodes);
+        let name = |&at: &usize| classes[train.classes[at] as usize].clone();
+        Ok(Task {
+            graph: shown.graph,
+            train: nodes,
+            train_y: order.iter().map(name).collect(),
+            classes: classes.to_vec(),
+        })
     }
 }
 
@@ -67,15 +115,28 @@ pub(crate) struct Query {
     tasks: Option<Vec<i64>>,
 }
 
-impl From<&Asked> for Query {
-    fn from(query: &Asked) -> Self {
-        let wide = |numbers: &[u32]| numbers.iter().map(|&number| i64::from(number)).collect();
-        Query {
-            graph: Arc::new(query.graph().clone()),
-            nodes: query.nodes.iter().map(|node| i64::from(node.0)).collect(),
-            groups: wide(&query.group_numbers().0),
-            tasks: query.tasks.as_deref().map(wide),
-        }
+impl Query {
+    /// A query, and of each of its nodes the place in what was asked.
+    pub(crate) fn new(query: &Asked, draw: u64) -> Outcome<(Self, Vec<usize>)> {
+        let shown = Shuffled::new(query.graph(), draw)?;
+        let (nodes, order) = shown.sorted(&query.nodes);
+        let numbers = query.group_numbers().0;
+        // Numbered as they come: single nodes are numbered by their places.
+        let mut known = HashMap::new();
+        let group = |&at: &usize| {
+            let next = known.len() as i64;
+            *known.entry(numbers[at]).or_insert(next)
+        };
+        let asked = Query {
+            graph: Arc::new(shown.graph),
+            nodes,
+            groups: order.iter().map(group).collect(),
+            tasks: query
+                .tasks
+                .as_ref()
+                .map(|tasks| order.iter().map(|&at| i64::from(tasks[at])).collect()),
+        };
+        Ok((asked, order))
     }
 }
 

@@ -191,6 +191,9 @@ impl State {
     pub(crate) fn forget(&mut self, task: &str) -> Outcome<()> {
         let names = || self.tasks.iter().map(|task| &task.name[..]);
         if !names().any(|name| name == task) {
+            if self.tasks.is_empty() {
+                return Err(LearnError::Nothing.into());
+            }
             let mut near = nearest(task, names());
             if near.is_empty() {
                 near = names().map(str::to_owned).collect();
@@ -248,8 +251,16 @@ impl State {
         let parent = folder
             .parent()
             .filter(|parent| !parent.as_os_str().is_empty());
-        let place =
-            tempfile::tempdir_in(parent.unwrap_or(Path::new("."))).map_err(Failure::system)?;
+        let parent = parent.unwrap_or(Path::new("."));
+        let prefix = replacing(folder);
+        // Whoever was killed while saving left one behind; nobody else is at it, since the lock is ours.
+        for entry in std::fs::read_dir(parent).into_iter().flatten().flatten() {
+            if entry.file_name().to_string_lossy().starts_with(&prefix) {
+                let _ = std::fs::remove_dir_all(entry.path());
+            }
+        }
+        let place = tempfile::Builder::new().prefix(&prefix).tempdir_in(parent);
+        let place = place.map_err(Failure::system)?;
         let new = place.path().join("new");
         self.save(&new)?;
         // In one step, so that there is a whole model at every moment; what was there is removed with the temporary folder.
@@ -260,4 +271,10 @@ impl State {
             ))
         })
     }
+}
+
+/// What the temporary folders of models that are being saved over are called.
+fn replacing(folder: &Path) -> String {
+    let name = folder.file_name().unwrap_or_default().to_string_lossy();
+    format!(".{name}.replacing-")
 }

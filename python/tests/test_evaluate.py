@@ -47,6 +47,13 @@ def test_what_a_learner_raises_is_what_is_raised(graph):
     with pytest.raises(KeyError, match="my own fault"):
         treering.evaluate(Broken, graph)
 
+    class Silent(Nosy):
+        def predict(self, query):
+            pass
+
+    with pytest.raises(TypeError, match="predict gave a NoneType"):
+        treering.evaluate(Silent, graph)
+
     class Short(Nosy):
         def predict(self, query):
             return []
@@ -92,3 +99,52 @@ def test_the_bench_takes_names_and_classes(graph, capfd):
         treering.bench(graph, Nosy, preset="main")
     with pytest.raises(ValueError, match="no learner"):
         treering.bench(graph, 7)
+
+
+class Blind:
+    """Knows nodes by their place and by their name, and looks at nothing else."""
+
+    def __init__(self):
+        self.by_place, self.by_name, self.classes = {}, {}, []
+
+    def learn(self, task):
+        self.classes += task.classes
+        assert list(task.graph.node_ids) == [str(at) for at in range(task.graph.nodes)] and list(task.train) == sorted(task.train)
+        half = max(task.train) / 2
+        # Where places told classes, the first half of the train nodes would all be of one.
+        first = [name for node, name in zip(task.train, task.train_y) if node < half]
+        assert len(set(first)) == len(task.classes)
+
+    def predict(self, query):
+        assert list(query.nodes) == sorted(query.nodes) and query.groups[0] == 0
+        assert list(query.groups) == sorted(query.groups) or len(set(query.groups)) < len(query.groups)
+        # One class after the other, in the order of places.
+        parts = np.array_split(np.arange(len(query.nodes)), len(self.classes))
+        return [name for name, part in zip(self.classes, parts) for _ in part]
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_places_tell_nothing(graph, protocol):
+    (result,) = treering.evaluate(Blind, graph, protocol)
+    # What guessing gives: half of the nodes within a known task, a twelfth among all.
+    assert result["aa"] < (75 if protocol == "oracle" else 45), result["matrix"]
+
+
+def test_results_come_in_the_order_that_was_asked_for(graph, tmp_path):
+    asked = ["inductive", "single", "oracle"]
+    found = treering.evaluate("finetune", graph, asked, seeds=[3, 1])
+    assert [(one["seed"], one["protocol"]) for one in found] == [(seed, name) for seed in (3, 1) for name in asked]
+    treering.bench(graph, "finetune", "single", out=tmp_path / "out")
+    found = treering.bench(graph, ["joint", "finetune"], ["oracle"], seeds=2, out=tmp_path / "out")
+    assert [(one["learner"], one["protocol"], one["seed"]) for one in found] == [
+        (name, "oracle", seed) for name in ("joint", "finetune") for seed in (0, 1)
+    ]
+    with pytest.raises(ValueError, match="at least one seed"):
+        treering.evaluate("finetune", graph, seeds=0)
+
+
+def test_a_preset_decides_on_learners(graph):
+    found = treering.bench(graph, preset="leak", seeds=1, scale=None)
+    assert {one["learner"] for one in found} and all(one["status"] == "done" for one in found)
+    with pytest.raises(ValueError, match="no learner"):
+        treering.bench(graph, [])

@@ -148,3 +148,56 @@ def test_a_stream_is_a_sequence_of_graphs(graph, stream):
     with pytest.raises(ValueError, match="order"):
         treering.Stream(graph, order="sideways")
     assert treering.Stream(graph, 5).dropped[0]["reason"] == "unpaired"
+
+
+MISSING = [
+    lambda: pyarrow.array(["a", None, "b", "c", None, "a"]),
+    lambda: pyarrow.array(["a", None, "b", "c", None, "a"]).dictionary_encode(),
+    lambda: pyarrow.table({"y": pyarrow.array(["a", None, "b", "c", None, "a"]).dictionary_encode()})["y"],
+    lambda: pandas.Series(["a", None, "b", "c", None, "a"], dtype="string"),
+    lambda: pandas.Series(["a", None, "b", "c", None, "a"], dtype="category"),
+    lambda: ["a", None, "b", "c", None, "a"],
+]
+NUMBERS = [
+    lambda: pyarrow.array([1, None, 2, 3, None, 1]),
+    lambda: pyarrow.table({"y": [1, None, 2, 3, None, 1]})["y"],
+    lambda: pandas.Series([1, None, 2, 3, None, 1], dtype="Int64"),
+    lambda: [1, -1, 2, 3, -1, 1],
+]
+
+
+@pytest.mark.parametrize("make", MISSING + NUMBERS)
+def test_what_is_missing_has_no_class(arrays, make):
+    edges, x, _ = arrays
+    wanted = {"a": "a", "b": "b", "c": "c"} if make in MISSING else {"a": "1", "b": "2", "c": "3"}
+    graph = treering.Graph(edges, x, make())
+    assert list(graph.y) == [wanted.get(name) for name in ("a", None, "b", "c", None, "a")]
+
+
+def test_columns_of_pyarrow_are_taken_whatever_they_are_made_of(arrays):
+    edges, x, y = arrays
+    words = pyarrow.array(["train", "test", None, "val", "train", ""])
+    for split in (words, words.dictionary_encode(), pyarrow.table({"s": words})["s"]):
+        graph = treering.Graph(edges, x, y, split=split, node_ids=pyarrow.array([f"n{at}" for at in range(6)]))
+        assert list(graph.split) == ["train", "test", "", "val", "train", ""] and graph.node_ids[5] == "n5"
+    mask = pyarrow.array([True, False] * 3)
+    assert list(treering.Graph(edges, x, y, split={"train": mask}).split) == ["train", ""] * 3
+
+
+def test_a_graph_that_cannot_be_made_gives_its_arrays_back(arrays):
+    edges, x, y = arrays
+    bad = x.copy()
+    bad[2, 2] = np.nan
+    rows = scipy.sparse.csr_matrix(x)
+    rows.data[0] = np.inf
+    for given, values in ((bad, bad), (rows, rows.data), (x, x)):
+        with pytest.raises(ValueError):
+            treering.Graph(edges, given, y if given is not x else y[:2])
+        values[...] = 0
+
+
+def test_masks_are_booleans(graph):
+    with pytest.raises(ValueError, match="astype"):
+        treering.TreeRing().learn(graph, train=np.arange(graph.nodes) % 2)
+    with pytest.raises(TypeError, match="mask of missing values"):
+        treering.Graph(graph.edge_index, np.ma.masked_array(np.array(graph.x)))

@@ -2,8 +2,10 @@
 
 import copy
 import inspect
+import io
 import json
 import pickle
+import sys
 
 import numpy as np
 import pytest
@@ -168,3 +170,66 @@ def test_models_can_be_pickled_and_copied(stream, kind):
         assert np.array_equal(made.predict_proba(stream[1]), model.predict_proba(stream[1]))
     with pytest.raises(ValueError, match="in the task `other` already"):
         made.learn(stream[1])
+
+
+def test_only_classes_of_train_and_validation_nodes_are_looked_at(graph):
+    train = np.isin(graph.y, ["0", "1"]) & (np.arange(graph.nodes) % 2 == 0)
+    hidden, permuted = graph.y.copy(), graph.y.copy()
+    hidden[~train] = None
+    permuted[~train] = np.random.default_rng(1).permutation(graph.y[~train])
+    models = [
+        treering.TreeRing(width=64, rank=8).learn(treering.Graph(graph.edge_index, graph.x, y, directed=True), train=train)
+        for y in (graph.y, hidden, permuted)
+    ]
+    assert models[0].tasks_[0]["classes"] == ["0", "1"]
+    shares = [model.predict_proba(graph) for model in models]
+    assert np.array_equal(shares[0], shares[1]) and np.array_equal(shares[0], shares[2])
+
+
+def test_a_name_that_is_taken_is_not_given_again(stream, tmp_path):
+    model = treering.TreeRing(width=64, rank=8)
+    for at in range(3):
+        model.learn(stream[at])
+    model.forget("task-1")
+    model.save(tmp_path / "model")
+    for made in (copy.deepcopy(model), treering.load(tmp_path / "model")):
+        assert made.learn(stream[3]).tasks_[-1]["name"] == "task-4"
+    named = treering.TreeRing(width=64, rank=8).learn(stream[0], name="task-2").learn(stream[1])
+    assert named.tasks_[-1]["name"] == "task-3"
+
+
+def test_what_a_kill_left_is_removed(stream, tmp_path):
+    model = treering.TreeRing(width=64, rank=8).learn(stream[0])
+    model.save(tmp_path / "model")
+    (tmp_path / ".model.replacing-abc" / "new").mkdir(parents=True)
+    with pytest.raises(FileExistsError, match="force=True"):
+        model.save(tmp_path / "model")
+    model.save(tmp_path / "model", force=True)
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]
+
+
+def test_parameters_are_attributes():
+    model = treering.TreeRing(width=64)
+    assert model.width == 64 and model.router == "ridge"
+    model.width = 32
+    assert model.get_params()["width"] == 32 and clone(model).width == 32
+    with pytest.raises(ValueError, match="router"):
+        model.router = "bogus"
+    with pytest.raises(AttributeError):
+        model.height
+
+
+def test_scores_take_classes_as_graphs_do(graph, model):
+    right = model.score(graph)
+    assert model.score(graph, y=graph.y.astype(int)) == right == model.score(graph, y=list(graph.y))
+    with pytest.raises(TypeError, match="whole numbers"):
+        model.score(graph, y=graph.y.astype(float))
+
+
+@pytest.mark.parametrize("progress", [None, True])
+def test_nobody_has_to_be_there_to_see_the_progress(stream, monkeypatch, progress):
+    closed = io.StringIO()
+    closed.close()
+    for stderr in (None, closed):
+        monkeypatch.setattr(sys, "stderr", stderr)
+        assert len(treering.TreeRing(width=64, rank=8, progress=progress).learn(stream[0]).tasks_) == 1

@@ -15,16 +15,19 @@ def parts(edge_index: Any, x: Any, y: Any, edge_weight: Any, split: Any, node_id
     """All parts of a graph as arrays of the types that the native code reads."""
     if x is None:
         edge_index, x, y, edge_weight, split = _taken_apart(edge_index, y, edge_weight, split)
+    # What is needed for a moment only, and what was made read-only for good; where there will be no graph, all goes back.
     lent: List[np.ndarray] = []
+    kept: List[np.ndarray] = []
     found: Dict[str, Any] = {"lent": lent}
-    found.update(_features(x))
-    nodes = found["shape"][0]
     try:
+        found.update(_features(x, kept))
+        nodes = found["shape"][0]
         found.update(_arcs(edge_index, edge_weight, nodes, lent))
         found.update(_known(y, split, node_ids, nodes))
-    except Exception:
-        thaw(lent)
+    except BaseException:
+        thaw(lent + kept)
         raise
+    found["all"] = lent + kept
     return found
 
 
@@ -95,7 +98,7 @@ def _owners(given: np.ndarray) -> List[np.ndarray]:
 def _plain(values: np.ndarray, kind: Any, lent: Optional[List[np.ndarray]] = None) -> np.ndarray:
     """Contiguous and read-only: the array itself where that is possible, else a copy.
 
-    lent: where the array is needed for a moment only, the list of those that are to be made writable again.
+    lent: the list of those that can be made writable again.
     """
     made = np.require(values, dtype=kind, requirements=["C", "A"])
     if made is not values and not np.shares_memory(made, values):
@@ -134,22 +137,22 @@ def _numbers(values: Any, what: str) -> np.ndarray:
     return made
 
 
-def _features(x: Any) -> Dict[str, Any]:
+def _features(x: Any, kept: List[np.ndarray]) -> Dict[str, Any]:
     if x is None:
         raise TypeError("x is missing; give the features of the nodes, a row each")
     if _is_sparse(x):
-        return _sparse_features(x.tocsr())
+        return _sparse_features(x.tocsr(), kept)
     names = _columns(x)
     if names is not None and hasattr(x, "column_names"):
         x = np.stack([_numbers(x.column(name), f"column `{name}` of x") for name in names], axis=1)
     values = _numbers(x, "x")
     if values.ndim != 2:
         raise ValueError(f"x has {values.ndim} dimensions; give 2: a row for every node, a column for every feature")
-    dense = _plain(values, np.float32)
+    dense = _plain(values, np.float32, kept)
     return {"dense": dense, "shape": dense.shape}
 
 
-def _sparse_features(rows: Any) -> Dict[str, Any]:
+def _sparse_features(rows: Any, kept: List[np.ndarray]) -> Dict[str, Any]:
     _numbers(rows.data, "x")
     if len(rows.indices) and (rows.indices.min() < 0 or rows.indices.max() > 0xFFFFFFFE):
         raise ValueError("x has a column number that is negative or too large; the matrix is damaged")
@@ -159,9 +162,9 @@ def _sparse_features(rows: Any) -> Dict[str, Any]:
     indices = rows.indices.view(np.uint32) if rows.indices.dtype == np.int32 else rows.indices
     offsets = rows.indptr.view(np.uint64) if rows.indptr.dtype == np.int64 else rows.indptr
     return {
-        "offsets": _plain(offsets, np.uint64),
-        "indices": _plain(indices, np.uint32),
-        "values": _plain(rows.data, np.float32),
+        "offsets": _plain(offsets, np.uint64, kept),
+        "indices": _plain(indices, np.uint32, kept),
+        "values": _plain(rows.data, np.float32, kept),
         "shape": rows.shape,
     }
 

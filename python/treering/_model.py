@@ -12,7 +12,7 @@ from typing import Any, Dict, List, Optional, Union
 import numpy as np
 
 from treering import _native
-from treering._nodes import objects, selected
+from treering._nodes import labels, objects, selected
 from treering._html import page
 from treering._progress import painter
 
@@ -57,6 +57,18 @@ class Model:
             raise TypeError(f"{cls.__name__} has no parameter {unknown[0]}; there are {', '.join(names)}, progress")
         plain = {names[name]: _plain(name, value) for name, value in values.items()}
         return json.dumps(plain, allow_nan=False)
+
+    def __getattr__(self, name: str) -> Any:
+        values = self.__dict__.get("_values", {})
+        if name in values:
+            return values[name]
+        raise AttributeError(f"{type(self).__name__} has no attribute {name}")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in self.__dict__.get("_values", {}):
+            self.set_params(**{name: value})
+        else:
+            super().__setattr__(name, value)
 
     def __reduce__(self) -> tuple:
         """A model is pickled and copied as what `save` writes."""
@@ -108,7 +120,8 @@ class Model:
     ) -> "Model":
         """Learns the classes of a graph as the next task. Nothing learned before changes by a bit.
 
-        train: the nodes whose classes may be used, as a mask or as numbers; without it those of the graph's split, or every labelled node.
+        train: the nodes whose classes may be used, as a mask or as numbers; those of all nodes in neither train nor val are then looked at for nothing. Without
+            it the train nodes of the graph's split, or every labelled node; nodes of other classes are then left out.
         val: nodes that are held out, likewise; or a share of every class's train nodes, such as 0.2.
         classes: the names of the task's classes; without it all that have a train node.
         name: what to call the task; task-N without it.
@@ -120,6 +133,8 @@ class Model:
         roles = None
         if train is not None or val is not None:
             roles = _roles(graph, train, val)
+        if classes is not None and len(classes) == 0:
+            raise ValueError("classes is empty; name some, or leave it out for all that have a train node")
         chosen = [] if classes is None else [str(one) for one in ([classes] if isinstance(classes, str) else classes)]
         self._model.learn(graph, roles, share, chosen, name, painter(self.progress))
         return self
@@ -130,7 +145,9 @@ class Model:
         return self._model.ask(*_asked(graph, nodes, groups), painter(self.progress))
 
     def predict(self, graph: _native.Graph, nodes: Any = None, groups: Any = None, *, reject: Optional[float] = None) -> np.ndarray:
-        """The class of every node, by name. Nobody says which task a node belongs to.
+        """The class of every node, by name: a text, also where classes were given as numbers. Nobody says which task a node belongs to.
+
+        The likeliest task, and of its classes the likeliest. That is not always the class with the largest probability over all tasks.
 
         nodes: the nodes that are asked about, as a mask or as numbers; all without it.
         groups: what is known about them: None (nothing), "all" (they come from one task), or a label for every one of them; those
@@ -138,7 +155,7 @@ class Model:
         reject: answer "unknown" where a group is stranger than all but this share of known ones.
         """
         if reject is not None:
-            if not 0 < reject < 1:
+            if isinstance(reject, str) or not 0 < reject < 1:
                 raise ValueError(f"reject is {reject}; it has to be more than 0 and less than 1, for instance 0.05")
             if not self._model.is_calibrated():
                 raise ValueError("reject: a router that looks for the nearest prototype has no calibrated familiarity; use TreeRing with the router ridge")
@@ -178,9 +195,8 @@ class Model:
                 raise ValueError("the graph has no classes to compare with; give y")
             truth = graph.y[chosen]
         else:
-            truth = objects(["" if one is None else str(one) for one in np.asarray(y).tolist()])
-        if len(truth) != len(chosen):
-            raise ValueError(f"y has {len(truth)} classes for {len(chosen)} nodes; give one for every node that is asked about")
+            numbers, classes = labels(y, len(chosen))
+            truth = objects(classes + [""])[np.minimum(numbers, len(classes))]
         known = np.array([bool(one) for one in truth], dtype=bool)
         right = self.predict(graph, nodes, groups)[known] == truth[known]
         names, places = np.unique(truth[known], return_inverse=True)

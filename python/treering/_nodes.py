@@ -7,17 +7,27 @@ import numpy as np
 # As the native code numbers them.
 ROLES = {"": 0, "none": 0, "train": 1, "val": 2, "valid": 2, "validation": 2, "test": 3}
 NO_CLASS = np.uint32(0xFFFFFFFF)
+# How pandas calls whole numbers of which some may be missing.
+INTEGERS = {f"{sign}Int{bits}" for sign in ("", "U") for bits in (8, 16, 32, 64)}
 
 
 def array(values: Any) -> np.ndarray:
     """Anything with numbers in it, without a copy where there is a way."""
+    if isinstance(values, np.ma.MaskedArray):
+        raise TypeError("an array has a mask of missing values; give a plain array, such as values.filled(...)")
     if hasattr(values, "detach"):  # a tensor, perhaps on another device
         values = values.detach().cpu()
+    kind = str(getattr(values, "type", ""))
+    if kind.startswith("dictionary") and hasattr(values, "cast"):
+        # Texts by their numbers, in pyarrow: its own way to numpy takes what is missing for the last of them.
+        values = values.cast(values.type.value_type)
+    if hasattr(values, "null_count") and values.null_count:
+        return objects(values.to_pylist())
     if hasattr(values, "to_numpy"):
         try:
-            return values.to_numpy()
-        except TypeError:  # pyarrow wants to be told that it may copy
             return values.to_numpy(zero_copy_only=False)
+        except TypeError:  # pyarrow alone wants to be told that it may copy, and only some of it
+            return values.to_numpy()
     return np.asarray(values)
 
 
@@ -35,6 +45,8 @@ def labels(y: Any, nodes: int) -> Tuple[np.ndarray, List[str]]:
         given = given.reshape(-1)
     if given.shape != (nodes,):
         raise ValueError(f"y has the shape {given.shape}; give one class for each of {nodes} nodes")
+    if given.dtype.kind == "f" and hasattr(y, "isna") and str(y.dtype) in INTEGERS:
+        given = objects([None if missing else int(value) for value, missing in zip(given, y.isna())])
     if given.dtype.kind in "iu":
         known = given >= 0
     elif given.dtype.kind in "USO":
@@ -49,7 +61,9 @@ def labels(y: Any, nodes: int) -> Tuple[np.ndarray, List[str]]:
 
 
 def _class_name(value: Any) -> str:
-    if value is None or (isinstance(value, float) and value != value):
+    if value is None or (isinstance(value, float) and value != value) or type(value).__name__ in ("NAType", "NaTType"):
+        return ""
+    if isinstance(value, (int, np.integer)) and not isinstance(value, bool) and value < 0:
         return ""
     if isinstance(value, bytes):
         raise TypeError("y has bytes; decode them to texts")
@@ -99,6 +113,8 @@ def selected(chosen: Any, nodes: int, what: str) -> np.ndarray:
     if given.min() < 0 or given.max() >= nodes:
         wrong = given[(given < 0) | (given >= nodes)][0]
         raise ValueError(f"{what} has the node {wrong}; nodes are numbered 0 to {nodes - 1}")
+    if given.size == nodes > 2 and given.max() <= 1:
+        raise ValueError(f"{what} has a 0 or 1 for every node, which would name nodes 0 and 1; for a mask give booleans, such as {what}.astype(bool)")
     return given.astype(np.uint32)
 
 

@@ -14,8 +14,13 @@ def is_shown(wanted: Optional[bool]) -> bool:
 
     wanted: True or False; None decides by where standard error goes.
     """
+    if sys.stderr is None:
+        return False
     if wanted is None:
-        terminal = getattr(sys.stderr, "isatty", lambda: False)()
+        try:
+            terminal = getattr(sys.stderr, "isatty", lambda: False)()
+        except ValueError:  # it is closed
+            return False
         return terminal or "ipykernel" in sys.modules
     return wanted
 

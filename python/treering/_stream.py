@@ -7,7 +7,8 @@ from treering import _native
 
 
 class Stream(_native.Stream):
-    """A graph cut into tasks; see docs/streams.md. Tasks are graphs with a split, made when they are asked for.
+    """A graph cut into tasks; see docs/streams.md. Tasks are graphs with a split of their own, made when they are asked
+    for; a split that the graph has already is not looked at.
 
     Stream(graph, classes_per_task=2, order="ascending", seed=0, split_seed=None)
     """
