@@ -88,12 +88,17 @@ pub fn evaluate<E: Copy + Into<Exam>>(
     exams: &[E],
     progress: &dyn Progress,
 ) -> Result<Evaluation, LearnError> {
-    let mut examination = Examination::new(graph, stream, exams);
-    let tasks = match examination.is_inductive() {
+    let exams: Vec<Exam> = exams.iter().map(|&exam| exam.into()).collect();
+    let inductive = are_inductive(&exams);
+    let tasks = match inductive {
         true => inductive_tasks_of(graph, stream)?,
         false if learner.calibrates() => tasks_of(graph, stream, Shown::TrainAndValidation)?,
         false => tasks_of(graph, stream, Shown::Train)?,
     };
+    // The very graphs that were learned, where training shows the whole of them: there is no second copy of the data.
+    let cut = tasks.iter().map(|task| task.graph().clone());
+    let cut: Option<Vec<Graph>> = (!inductive).then(|| cut.collect());
+    let mut examination = Examination::new(graph, stream, exams, cut);
     let (mut costs, watch) = (Costs::default(), Watch::new(progress));
     let size = match learner.stages() {
         Stages::Passing => 1,
@@ -125,9 +130,20 @@ pub fn examine<E: Copy + Into<Exam>>(
     stream: &Stream,
     exams: &[E],
 ) -> Result<Vec<Outcome>, LearnError> {
-    let mut examination = Examination::new(graph, stream, exams);
+    let exams = exams.iter().map(|&exam| exam.into()).collect();
+    let mut examination = Examination::new(graph, stream, exams, None);
     examination.ask_all(learner)?;
     Ok(examination.outcomes())
+}
+
+fn are_inductive(exams: &[Exam]) -> bool {
+    let inductive = |exam: &&Exam| exam.protocol == Protocol::Inductive;
+    let count = exams.iter().filter(inductive).count();
+    assert!(
+        count == 0 || count == exams.len(),
+        "the protocol inductive needs a training of its own"
+    );
+    count > 0
 }
 
 /// The exams of a stream, and what they gave so far.
@@ -150,8 +166,14 @@ struct Sheet {
 }
 
 impl<'a> Examination<'a> {
-    fn new<E: Copy + Into<Exam>>(graph: &'a Graph, stream: &'a Stream, exams: &[E]) -> Self {
-        let exams: Vec<Exam> = exams.iter().map(|&exam| exam.into()).collect();
+    /// # Arguments
+    /// * `cut`: every task's graph, where they are there already.
+    fn new(
+        graph: &'a Graph,
+        stream: &'a Stream,
+        exams: Vec<Exam>,
+        cut: Option<Vec<Graph>>,
+    ) -> Self {
         let sheet = |&exam: &Exam| Sheet {
             exam,
             cells: Vec::new(),
@@ -161,20 +183,10 @@ impl<'a> Examination<'a> {
         };
         Examination {
             stream,
-            questions: Questions::new(graph, stream, &exams),
+            questions: Questions::new(graph, stream, &exams, cut),
             sheets: exams.iter().map(sheet).collect(),
             predict: Spent::default(),
         }
-    }
-
-    fn is_inductive(&self) -> bool {
-        let inductive = |sheet: &&Sheet| sheet.exam.protocol == Protocol::Inductive;
-        let count = self.sheets.iter().filter(inductive).count();
-        assert!(
-            count == 0 || count == self.sheets.len(),
-            "the protocol inductive needs a training of its own"
-        );
-        count > 0
     }
 
     /// Asks a learner that keeps its stages all that the exams ask after each of them, task by task where that is possible: what it finds out about a

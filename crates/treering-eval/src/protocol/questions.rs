@@ -39,14 +39,24 @@ struct United {
 }
 
 impl<'a> Questions<'a> {
-    pub(crate) fn new(graph: &'a Graph, stream: &'a Stream, exams: &[Exam]) -> Self {
+    /// # Arguments
+    /// * `cut`: every task's graph, where they are there already.
+    pub(crate) fn new(
+        graph: &'a Graph,
+        stream: &'a Stream,
+        exams: &[Exam],
+        cut: Option<Vec<Graph>>,
+    ) -> Self {
         let tasks = || stream.tasks.iter();
         let apart = exams.iter().any(|exam| !unites(exam.protocol));
-        let cut = tasks().filter(|_| apart);
+        let anew = || tasks().map(|task| stream.task_graph(graph, task.id));
         Questions {
             graph,
             stream,
-            cut: cut.map(|task| stream.task_graph(graph, task.id)).collect(),
+            cut: match apart {
+                true => cut.unwrap_or_else(|| anew().collect()),
+                false => Vec::new(),
+            },
             classes: tasks().map(|task| classes(graph, task)).collect(),
             united: None,
         }

@@ -1,4 +1,4 @@
-//! A head by its normal equations, where features are dense and few. There the blocks of the train nodes are made after all: their products with each other are taken once, for all
+//! A head by its normal equations, where features are dense and few, and train nodes many. There the blocks of the train nodes are made after all: their products with each other are taken once, for all
 //! outputs, while conjugate gradients would go over all features and arcs some fifty times for every output.
 
 use faer::linalg::solvers::Solve;
@@ -16,9 +16,10 @@ const MOST_COLUMNS: usize = 2500;
 /// Train nodes whose rows are held in f64 at a time.
 const ROWS: usize = 2048;
 
-/// Whether this is the shorter way, for features seen over so many hops.
-pub(super) fn is_shorter(features: &Features, hops: usize) -> bool {
-    matches!(features, Features::Dense(_)) && features.columns() * hops <= MOST_COLUMNS
+/// Whether this is the shorter way, for features seen over so many hops and so many train nodes. With fewer nodes than columns the equations are larger than all that steps go over.
+pub(super) fn is_shorter(features: &Features, hops: usize, train: usize) -> bool {
+    let columns = features.columns() * hops;
+    matches!(features, Features::Dense(_)) && columns <= MOST_COLUMNS.min(train)
 }
 
 /// The head with the least sum of weights (target - row w)^2 + ridge |w|^2.

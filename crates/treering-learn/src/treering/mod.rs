@@ -151,7 +151,8 @@ impl Treering {
         let nodes = [&train.nodes[..], apart].concat();
         // Projected rows would make another head.
         let plain = space.width() == space.features();
-        let kept = match plain && gram::is_shorter(graph.features(), p.hops + 1) {
+        let shorter = gram::is_shorter(graph.features(), p.hops + 1, train.nodes.len());
+        let kept = match plain && shorter {
             true => Kept::EveryHop,
             false => Kept::LastHop,
         };

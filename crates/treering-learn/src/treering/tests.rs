@@ -152,6 +152,8 @@ fn dense_and_sparse_features_make_the_same_head_in_any_space() {
         let parameters = Parameters {
             width,
             rank: 2,
+            // So that train nodes are more than columns.
+            hops: 1,
             ..Parameters::default()
         };
         let mut learner = Treering::new(parameters).unwrap();
