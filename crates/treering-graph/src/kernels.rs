@@ -33,12 +33,15 @@ pub trait Real:
 }
 
 impl Real for f32 {
+    // A call for every arc where it is not.
+    #[inline(always)]
     fn from_f64(value: f64) -> Self {
         value as f32
     }
 }
 
 impl Real for f64 {
+    #[inline(always)]
     fn from_f64(value: f64) -> Self {
         value
     }
