@@ -193,20 +193,13 @@ impl<'a> Examination<'a> {
     /// task's graph is the same at all stages.
     fn ask_all(&mut self, learner: &dyn Learner) -> Result<(), LearnError> {
         let tasks = self.stream.tasks.len();
-        for sheet in &mut self.sheets {
-            let exam = sheet.exam;
+        for at in 0..self.sheets.len() {
+            let exam = self.sheets[at].exam;
             if unites(exam.protocol) {
-                for stage in 0..tasks {
-                    sheet.ask(
-                        learner,
-                        &mut self.questions,
-                        stage,
-                        self.stream,
-                        &mut self.predict,
-                    )?;
-                }
+                (0..tasks).try_for_each(|stage| self.ask_one(at, learner, stage))?;
                 continue;
             }
+            let sheet = &mut self.sheets[at];
             let learner = learner.host().filter(|_| exam.host).unwrap_or(learner);
             sheet.calibrated = learner.familiarity_is_calibrated();
             for task in 0..tasks {
@@ -227,14 +220,23 @@ impl<'a> Examination<'a> {
 
     /// Asks all that the exams ask after a stage.
     fn ask(&mut self, learner: &dyn Learner, stage: usize) -> Result<(), LearnError> {
-        for sheet in &mut self.sheets {
-            sheet.ask(
-                learner,
-                &mut self.questions,
-                stage,
-                self.stream,
-                &mut self.predict,
-            )?;
+        (0..self.sheets.len()).try_for_each(|at| self.ask_one(at, learner, stage))
+    }
+
+    /// Asks all that one exam asks after a stage.
+    fn ask_one(
+        &mut self,
+        at: usize,
+        learner: &dyn Learner,
+        stage: usize,
+    ) -> Result<(), LearnError> {
+        let sheet = &mut self.sheets[at];
+        let exam = sheet.exam;
+        let learner = learner.host().filter(|_| exam.host).unwrap_or(learner);
+        sheet.calibrated = learner.familiarity_is_calibrated();
+        for question in self.questions.at(stage, &exam) {
+            let answers = self.predict.on(|| learner.predict(&question.query))?;
+            sheet.take(&question, &answers, stage, self.stream);
         }
         Ok(())
     }
@@ -247,25 +249,6 @@ impl<'a> Examination<'a> {
 }
 
 impl Sheet {
-    /// Asks all that the exam asks after a stage.
-    fn ask(
-        &mut self,
-        learner: &dyn Learner,
-        questions: &mut Questions<'_>,
-        stage: usize,
-        stream: &Stream,
-        predict: &mut Spent,
-    ) -> Result<(), LearnError> {
-        let exam = self.exam;
-        let learner = learner.host().filter(|_| exam.host).unwrap_or(learner);
-        self.calibrated = learner.familiarity_is_calibrated();
-        for question in questions.at(stage, &exam) {
-            let answers = predict.on(|| learner.predict(&question.query))?;
-            self.take(&question, &answers, stage, stream);
-        }
-        Ok(())
-    }
-
     /// Judges the answers to a question.
     fn take(&mut self, question: &Question, answers: &[Answer], stage: usize, stream: &Stream) {
         if self.exam.protocol.is_open() {
