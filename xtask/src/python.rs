@@ -50,8 +50,8 @@ fn tried() -> Result<(), String> {
     pytest(&place, "python/tests")
 }
 
-/// Puts the package where pip would put it. pip would have it built anew from the ground, because packages that are built alone have dependencies with other features: as long as all
-/// other tests together. The step `packages` installs it with pip.
+/// Puts the package where pip would put it. pip would have it built anew from the ground, because packages that are built alone have dependencies with other features: minutes more
+/// on every new machine. The step `packages` installs it with pip.
 fn put_in_place(place: &Path) -> Result<(), String> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let build = [
