@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use numpy::{Element, PyArrayDyn, PyArrayMethods, PyUntypedArrayMethods};
 use pyo3::prelude::*;
-use treering_graph::Buffer;
+use treering_graph::{Buffer, Lender};
 
 use crate::failure::{Failure, Outcome};
 
@@ -23,9 +23,9 @@ unsafe impl<T: Sync> Send for Held<T> {}
 #[allow(unsafe_code)]
 unsafe impl<T: Sync> Sync for Held<T> {}
 
-impl<T> AsRef<[T]> for Held<T> {
+impl<T: Sync> Lender<T> for Held<T> {
     #[allow(unsafe_code)]
-    fn as_ref(&self) -> &[T] {
+    fn items(&self) -> &[T] {
         // SAFETY: `lend` checked that so many elements lie there one after the other, aligned; they stay, see above.
         unsafe { std::slice::from_raw_parts(self.start, self.length) }
     }

@@ -8,6 +8,7 @@ mod bench;
 mod data;
 mod extras;
 mod failure;
+mod memory;
 mod model;
 mod plan;
 mod progress;
@@ -15,11 +16,13 @@ mod report;
 mod source;
 
 use std::ffi::OsString;
+use std::panic::AssertUnwindSafe;
 use std::process::ExitCode;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::{Parser, Subcommand};
+use treering_data::{DataError, check_mapped};
 
 use crate::failure::Failure;
 use crate::output::Output;
@@ -50,7 +53,7 @@ pub(crate) struct Global {
     /// Threads to work with; the result is the same for any number [default: every core].
     #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
-    /// Memory that data may take, such as 8GB or 500MB [default: three quarters of what is free].
+    /// Memory that the program may take, such as 8GB or 500MB; features that exceed it stay on disk [default: three quarters of what is free].
     #[arg(long, global = true, value_name = "SIZE", value_parser = source::parse_bytes)]
     memory: Option<u64>,
     /// Say nothing but results and errors.
@@ -100,7 +103,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>, again: Vec<OsString>)
     let done = interrupted
         .map_err(Failure::system)
         .and_then(|()| start_threads(&cli.global))
-        .and_then(|()| run(cli));
+        .and_then(|()| guarded(cli));
     match done {
         Ok(()) => ExitCode::SUCCESS,
         // The work failed because its files are being taken away; whoever does that also ends the program.
@@ -117,6 +120,31 @@ fn start_threads(global: &Global) -> Result<(), Failure> {
         .num_threads(threads)
         .build_global()
         .map_err(Failure::system)
+}
+
+/// Runs a command. Where a file was changed in use, that is why it failed, or why its result means nothing: numbers that were checked once may be wrong now, and
+/// may even have ended the work.
+fn guarded(cli: Cli) -> Result<(), Failure> {
+    memory::limit(&cli.global);
+    let told = std::panic::take_hook();
+    static CHANGED: OnceLock<DataError> = OnceLock::new();
+    let changed = || {
+        check_mapped()
+            .err()
+            .map(|error| CHANGED.get_or_init(|| error))
+    };
+    std::panic::set_hook(Box::new(move |panic| {
+        if CHANGED.get().is_none() && changed().is_none() {
+            told(panic);
+        }
+    }));
+    let done = std::panic::catch_unwind(AssertUnwindSafe(|| run(cli)));
+    let changed = CHANGED.get().or_else(changed);
+    match (done, changed) {
+        (_, Some(changed)) => Err(Failure::input(changed)),
+        (Ok(done), None) => done,
+        (Err(panic), None) => std::panic::resume_unwind(panic),
+    }
 }
 
 fn run(cli: Cli) -> Result<(), Failure> {

@@ -15,20 +15,25 @@ impl Output {
     }
 
     pub(crate) fn print(&self, text: &str) -> Result<(), Failure> {
-        self.stream(|out| out.write_all(text.as_bytes()))
+        self.lines(|out| out.write_all(text.as_bytes()).map_err(Self::failed))
     }
 
     /// Lets `write` print as it goes, for results too long to hold as one text.
-    pub(crate) fn stream(
+    pub(crate) fn lines(
         &self,
-        write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+        write: impl FnOnce(&mut dyn Write) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         let mut out = io::stdout().lock();
-        let done = write(&mut out).and_then(|()| out.flush());
-        done.map_err(|error| match error.kind() {
+        write(&mut out)?;
+        out.flush().map_err(Self::failed)
+    }
+
+    /// What an error of writing a result means.
+    pub(crate) fn failed(error: io::Error) -> Failure {
+        match error.kind() {
             io::ErrorKind::BrokenPipe => Failure::Closed,
             _ => Failure::system(format!("writing the result: {error}")),
-        })
+        }
     }
 
     pub(crate) fn json(&self, value: &impl serde::Serialize) -> Result<(), Failure> {

@@ -6,16 +6,55 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use treering_data::{Progress, Silent};
+use treering_learn::PRETRAINING;
 
 /// Short work says nothing; a plain line comes at most this often.
-const PLAIN_EVERY: Duration = Duration::from_secs(5);
+const PLAIN_EVERY: Duration = Duration::from_secs(2);
 
 /// The listener that fits where standard error goes.
 pub(crate) fn listener(quiet: bool) -> Box<dyn Progress> {
     match (quiet, std::io::stderr().is_terminal()) {
         (true, _) => Box::new(Silent),
         (false, true) => Box::new(Bar(Mutex::new(None))),
-        (false, false) => Box::new(Lines(Mutex::new(Phase::default()))),
+        (false, false) => lines(""),
+    }
+}
+
+/// A listener that says plain lines, each with a mark before it.
+pub(crate) fn lines(mark: &'static str) -> Box<dyn Progress> {
+    Box::new(Lines {
+        mark,
+        phase: Mutex::default(),
+    })
+}
+
+/// Some tasks of several: whoever listens hears of them as a part of all.
+pub(crate) struct Several<'a> {
+    pub(crate) inner: &'a dyn Progress,
+    /// Tasks that were there before.
+    pub(crate) before: usize,
+    /// Tasks that are here.
+    pub(crate) here: usize,
+    pub(crate) all: usize,
+}
+
+impl Progress for Several<'_> {
+    fn begin(&self, what: &str, total: u64) {
+        let is_all = self.here == self.all || what == PRETRAINING;
+        if is_all || total == 0 {
+            return self.inner.begin(what, total);
+        }
+        let each = total.div_ceil(self.here as u64);
+        self.inner.begin(what, each * self.all as u64);
+        self.inner.resume(each * self.before as u64);
+    }
+
+    fn advance(&self, by: u64) {
+        self.inner.advance(by);
+    }
+
+    fn end(&self) {
+        self.inner.end();
     }
 }
 
@@ -49,6 +88,16 @@ impl Progress for Bar {
         }
     }
 
+    fn resume(&self, at: u64) {
+        if let Ok(slot) = self.0.lock() {
+            slot.iter().for_each(|bar| {
+                bar.set_position(at);
+                // What was done before took its time elsewhere.
+                bar.reset_eta();
+            });
+        }
+    }
+
     fn end(&self) {
         if let Ok(mut slot) = self.0.lock()
             && let Some(bar) = slot.take()
@@ -63,37 +112,113 @@ struct Phase {
     what: String,
     total: u64,
     done: u64,
+    /// What was done before the clock of this phase began.
+    before: u64,
+    begun: Option<Instant>,
     told: Option<Instant>,
 }
 
-struct Lines(Mutex<Phase>);
+impl Phase {
+    /// How far it is, and how long the rest will take if it goes on as so far.
+    fn words(&self) -> String {
+        if self.total == 0 {
+            return format!("{} ...", self.what);
+        }
+        let percent = self.done.min(self.total) * 100 / self.total;
+        let spent = self
+            .begun
+            .map_or(0.0, |begun| begun.elapsed().as_secs_f64());
+        let here = self.done.saturating_sub(self.before);
+        let left = match here {
+            0 => String::new(),
+            here => {
+                let rest = self.total.saturating_sub(self.done) as f64;
+                format!(", about {} left", duration(spent * rest / here as f64))
+            }
+        };
+        format!("{}: {percent} %{left}", self.what)
+    }
+}
+
+/// A time in its two largest units.
+pub(crate) fn duration(seconds: f64) -> String {
+    let seconds = seconds.ceil() as u64;
+    match (seconds / 3600, seconds % 3600 / 60, seconds % 60) {
+        (0, 0, seconds) => format!("{seconds} s"),
+        (0, minutes, seconds) => format!("{minutes} min {seconds} s"),
+        (hours, minutes, _) => format!("{hours} h {minutes} min"),
+    }
+}
+
+struct Lines {
+    mark: &'static str,
+    phase: Mutex<Phase>,
+}
 
 impl Progress for Lines {
     fn begin(&self, what: &str, total: u64) {
-        if let Ok(mut phase) = self.0.lock() {
+        if let Ok(mut phase) = self.phase.lock() {
             // The clock runs on across phases, so that many short ones do not make many lines.
             let told = phase.told.or(Some(Instant::now()));
             *phase = Phase {
                 what: what.to_owned(),
                 total,
                 done: 0,
+                before: 0,
+                begun: Some(Instant::now()),
                 told,
             };
         }
     }
 
     fn advance(&self, by: u64) {
-        let Ok(mut phase) = self.0.lock() else { return };
+        let Ok(mut phase) = self.phase.lock() else {
+            return;
+        };
         phase.done += by;
         if phase.told.is_some_and(|told| told.elapsed() < PLAIN_EVERY) {
             return;
         }
         phase.told = Some(Instant::now());
-        match phase.total {
-            0 => tell!("{} ...", phase.what),
-            total => tell!("{}: {} %", phase.what, phase.done * 100 / total),
+        tell!("{}{}", self.mark, phase.words());
+    }
+
+    fn resume(&self, at: u64) {
+        if let Ok(mut phase) = self.phase.lock() {
+            phase.done = at;
+            phase.before = at;
         }
     }
 
     fn end(&self) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_left_is_told_from_what_this_phase_did_itself() {
+        let begun = Instant::now().checked_sub(Duration::from_secs(30));
+        let phase = |done, before| Phase {
+            what: "smoothing".into(),
+            total: 400,
+            done,
+            before,
+            begun,
+            told: None,
+        };
+        assert_eq!(
+            phase(100, 0).words(),
+            "smoothing: 25 %, about 1 min 31 s left"
+        );
+        assert_eq!(phase(300, 200).words(), "smoothing: 75 %, about 31 s left");
+        assert_eq!(phase(200, 200).words(), "smoothing: 50 %");
+    }
+
+    #[test]
+    fn times_have_two_units() {
+        let told = [0.2, 61.0, 3599.5, 7265.0].map(duration);
+        assert_eq!(told, ["1 s", "1 min 1 s", "1 h 0 min", "2 h 1 min"]);
+    }
 }

@@ -11,6 +11,10 @@ pub trait Progress: Sync {
     fn begin(&self, what: &str, total: u64);
     /// Some more is done.
     fn advance(&self, by: u64);
+    /// So much of the phase was done before it began, as far as time is concerned.
+    fn resume(&self, at: u64) {
+        self.advance(at);
+    }
     /// The phase is over.
     fn end(&self);
 }

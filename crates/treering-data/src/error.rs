@@ -122,6 +122,8 @@ pub enum Fault {
         /// How many it may take.
         limit: u64,
     },
+    /// A file that was mapped is no longer what it was when it was opened.
+    ChangedInUse,
     /// A text that is not what the column holds.
     BadValue {
         /// The text.
@@ -252,6 +254,7 @@ impl Fault {
                 "The parts come from different data, or one was cut; make them again together".into()
             }
             Fault::TooLarge { .. } => "Allow more with --memory, or use a larger machine".into(),
+            Fault::ChangedInUse => "Leave the file alone while a command works on it, and run the command again; nothing of its result was kept".into(),
             Fault::BadValue { .. } => "Correct it in the file".into(),
             Fault::Ragged { delimiter: Some(_), .. } => "Write the table with commas".into(),
             Fault::Ragged { .. } => "Give every row the same number of fields, texts with commas in quotes".into(),
@@ -382,6 +385,9 @@ impl fmt::Display for Fault {
                 human_bytes(*bytes),
                 human_bytes(*limit)
             ),
+            Fault::ChangedInUse => {
+                f.write_str("the file was cut short or changed while it was in use")
+            }
             Fault::BadValue { text, expected } => {
                 write!(f, "`{}` is not {expected}", shortened(text))
             }

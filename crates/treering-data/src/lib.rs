@@ -21,9 +21,13 @@ mod stream;
 mod synth;
 mod write;
 
+pub use bytemuck::Pod;
 pub use context::{Context, Progress, Silent};
 pub use error::{DataError, Fault, Result, Row, human_bytes, shortened};
 pub use folder::{Table, is_folder, read_folder, write_folder};
+pub use mapped::{
+    Large, check_mapped, give_freed_memory_back, memory_limit, memory_window, set_memory_limit,
+};
 pub use nearest::nearest;
 pub use random::{Purpose, random};
 pub use read::{Columns, Edges, FORMATS, Loaded, ReadOptions, read};
@@ -31,7 +35,7 @@ pub use safe_header::safetensors_header;
 pub use stats::{ClassSize, SplitSizes, Stats};
 pub use stream::{
     ClassOrder, DropReason, Dropped, Grouping, InterTask, SplitSource, Stream, StreamError,
-    StreamOptions, Task, split_counts,
+    StreamOptions, Task, TaskSize, induced, split_counts,
 };
 pub use synth::{FeatureKind, Preset, Recipe, RecipeError, SynthError, synthesize};
 pub use write::{WriteFormat, check_target, discard_partial, replace, write};

@@ -56,7 +56,8 @@ struct About {
 
 pub(crate) fn read_native(path: &Path, context: &Context<'_>) -> Result<Loaded> {
     let file = open_file(path)?;
-    let mapping = Mapping::open(&file).map_err(|error| Fault::from_io(error).at(path))?;
+    let mapping = Mapping::open(&file, path, context.limit())
+        .map_err(|error| Fault::from_io(error).at(path))?;
     let (header, data) =
         safetensors_header(mapping.bytes()).map_err(|why| Fault::Damaged { why }.at(path))?;
     let start = mapping.bytes().len() - data.len();
@@ -69,6 +70,7 @@ pub(crate) fn read_native(path: &Path, context: &Context<'_>) -> Result<Loaded> 
     };
     context.progress.begin("checking the native file", 0);
     let graph = tensors.graph(about)?;
+    graph.release();
     context.progress.end();
     Ok(Loaded {
         graph,

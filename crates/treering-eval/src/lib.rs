@@ -16,7 +16,7 @@ pub mod studies;
 pub use cell::Cell;
 pub use classes::ClassCounts;
 pub use matrix::{Matrix, balanced_accuracy};
-pub use measure::{Costs, Spent, cpu_seconds, peak_memory};
+pub use measure::{Costs, Spent, cpu_seconds, peak_memory, resident_memory};
 pub use open::{Open, auroc};
 pub use protocol::{
     Asked, Exam, GroupSize, Listed, NoSuchProtocol, Protocol, inductive_tasks_of, tasks_of,

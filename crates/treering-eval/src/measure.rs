@@ -145,10 +145,18 @@ impl Progress for Watch<'_> {
 
 /// The most memory this process has held so far, in bytes, as Linux counts it; 0 elsewhere.
 pub fn peak_memory() -> u64 {
+    of_status("VmHWM:")
+}
+
+/// The memory that this process holds now, in bytes, as Linux counts it; 0 elsewhere.
+pub fn resident_memory() -> u64 {
+    of_status("VmRSS:")
+}
+
+fn of_status(name: &str) -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    status
-        .lines()
-        .find_map(|line| line.strip_prefix("VmHWM:"))
+    let value = status.lines().find_map(|line| line.strip_prefix(name));
+    value
         .and_then(|rest| rest.trim().strip_suffix("kB")?.trim().parse::<u64>().ok())
         .map_or(0, |kibibytes| kibibytes * 1024)
 }

@@ -1,9 +1,11 @@
 //! Running a learner over a stream and keeping score.
 
+use std::ops::Range;
+
 use serde::Serialize;
-use treering_data::{Progress, Stream};
+use treering_data::{Progress, Stream, TaskSize};
 use treering_graph::Graph;
-use treering_learn::{Answer, LearnError, Learner, Shown, Stage, Stages};
+use treering_learn::{Answer, LearnError, Learner, Shown, Stage, Stages, TrainingTask};
 
 use crate::calibration::Confidences;
 use crate::cell::{Cell, is_right, judge};
@@ -100,16 +102,14 @@ pub fn evaluate<E: Copy + Into<Exam>>(
     let cut: Option<Vec<Graph>> = (!inductive).then(|| cut.collect());
     let mut examination = Examination::new(graph, stream, exams, cut);
     let (mut costs, watch) = (Costs::default(), Watch::new(progress));
-    let size = match learner.stages() {
-        Stages::Passing => 1,
-        Stages::Kept | Stages::LastOnly => tasks.len().max(1),
-    };
-    for (batch, tasks) in tasks.chunks(size).enumerate() {
-        costs.learn.on(|| learner.learn(tasks, &watch))?;
-        let last = batch * size + tasks.len() - 1;
+    for batch in batches(learner.stages(), &tasks) {
+        costs
+            .learn
+            .on(|| learner.learn(&tasks[batch.clone()], &watch))?;
         match learner.stages() {
-            Stages::Kept => examination.ask_all(learner)?,
-            Stages::Passing | Stages::LastOnly => examination.ask(learner, last)?,
+            Stages::Kept if batch.end == tasks.len() => examination.ask_all(learner)?,
+            Stages::Kept => {}
+            Stages::Passing | Stages::LastOnly => examination.ask(learner, batch.end - 1)?,
         }
     }
     watch.divide(&mut costs);
@@ -118,6 +118,31 @@ pub fn evaluate<E: Copy + Into<Exam>>(
         costs,
         outcomes: examination.outcomes(),
     })
+}
+
+/// Which tasks are learned together. A learner that keeps its stages learns the same from several at once as from one after the other; small ones share passes, and
+/// large ones would only take memory together.
+fn batches(stages: Stages, tasks: &[TrainingTask]) -> Vec<Range<usize>> {
+    const TOGETHER: u64 = 32 << 20;
+    let mut batches: Vec<Range<usize>> = Vec::new();
+    let mut taken = 0;
+    for (at, task) in tasks.iter().enumerate() {
+        let bytes = TaskSize::of(task.graph()).graph_bytes();
+        let joins = match stages {
+            Stages::Passing => false,
+            Stages::Kept => taken + bytes <= TOGETHER,
+            Stages::LastOnly => true,
+        };
+        match batches.last_mut().filter(|_| joins) {
+            Some(last) => last.end = at + 1,
+            None => {
+                batches.push(at..at + 1);
+                taken = 0;
+            }
+        }
+        taken += bytes;
+    }
+    batches
 }
 
 /// Asks a learner that has learned the stream and [keeps its stages](Stages::Kept) what it would have said after each task.
@@ -207,12 +232,12 @@ impl<'a> Examination<'a> {
                 let first = if exam.protocol.is_open() { 0 } else { task };
                 let stages = (first..tasks).map(|stage| Questions::stage(stage, task, &exam));
                 let stages: Vec<Stage> = stages.collect();
-                let answers = self
-                    .predict
-                    .on(|| learner.predict_at(&question.query, &stages))?;
-                for (stage, answers) in (first..).zip(&answers) {
-                    sheet.take(&question, answers, stage, self.stream);
-                }
+                let stream = self.stream;
+                self.predict.on(|| {
+                    learner.predict_at(&question.query, &stages, &mut |at, answers| {
+                        sheet.take(&question, &answers, first + at, stream);
+                    })
+                })?;
             }
         }
         Ok(())

@@ -117,6 +117,15 @@ impl Arcs {
         self.weights.as_deref()
     }
 
+    /// As [`Buffer::release`], for all arcs.
+    pub fn release(&self) {
+        self.offsets.release(0..self.offsets.len());
+        self.sources.release(0..self.sources.len());
+        if let Some(weights) = &self.weights {
+            weights.release(0..weights.len());
+        }
+    }
+
     /// The sources of the arcs into `node`.
     pub fn sources_of(&self, node: NodeId) -> &[u32] {
         &self.sources[self.row(node.index())]

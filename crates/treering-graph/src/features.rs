@@ -1,9 +1,14 @@
 //! Node features, dense or sparse, one row a node.
 
+use std::ops::Range;
+
 use crate::arcs::check_offsets;
 use crate::parallel::first_wrong;
 use crate::{Buffer, GraphError, NodeId};
 use rayon::prelude::*;
+
+/// Rows picked out of a file before their memory is given back. Few, because each may lie on pages of its own, and the system brings their neighbours along.
+pub(crate) const PICKED: usize = 512;
 
 /// A matrix with every entry stored, row by row.
 #[derive(Clone, Debug, PartialEq)]
@@ -45,6 +50,11 @@ impl Dense {
 
     /// All values, row by row.
     pub fn values(&self) -> &[f32] {
+        &self.values
+    }
+
+    /// The array that holds them.
+    pub fn buffer(&self) -> &Buffer<f32> {
         &self.values
     }
 
@@ -216,13 +226,52 @@ impl Features {
         values.par_iter().filter(|&&value| value != 0.0).count()
     }
 
+    /// Looks at all rows in order, some at a time. Where they lie in a file and memory is short, what was looked at is given back before the next are; else all
+    /// come at once.
+    pub fn visit(&self, mut look: impl FnMut(Range<usize>)) {
+        let rows = self.rows();
+        let numbers = match self {
+            Features::Dense(dense) => dense.values.len(),
+            Features::Sparse(sparse) => 2 * sparse.values.len(),
+        };
+        let each = (size_of::<f32>() * numbers.div_ceil(rows.max(1))).max(1);
+        let step = self.window().map_or(rows, |window| window / each).max(1);
+        for start in (0..rows).step_by(step) {
+            let some = start..rows.min(start + step);
+            look(some.clone());
+            self.release(some);
+        }
+    }
+
+    /// As [`Buffer::window`].
+    pub fn window(&self) -> Option<usize> {
+        match self {
+            Features::Dense(dense) => dense.values.window(),
+            Features::Sparse(sparse) => sparse.values.window(),
+        }
+    }
+
+    /// As [`Buffer::release`], for rows.
+    pub fn release(&self, rows: Range<usize>) {
+        match self {
+            Features::Dense(dense) => dense.values.release(self.entries(rows)),
+            Features::Sparse(sparse) => {
+                sparse.indices.release(self.entries(rows.clone()));
+                sparse.values.release(self.entries(rows));
+            }
+        }
+    }
+
     /// The rows of `nodes`, in that order.
     pub fn select(&self, nodes: &[NodeId]) -> Features {
         match self {
             Features::Dense(dense) => {
                 let mut values = Vec::with_capacity(nodes.len() * dense.columns);
-                for node in nodes {
-                    values.extend_from_slice(dense.row(node.index()));
+                for some in nodes.chunks(PICKED) {
+                    for node in some {
+                        values.extend_from_slice(dense.row(node.index()));
+                    }
+                    self.release(0..dense.rows);
                 }
                 Features::Dense(Dense {
                     columns: dense.columns,
@@ -233,11 +282,14 @@ impl Features {
             Features::Sparse(sparse) => {
                 let mut offsets = vec![0u64];
                 let (mut indices, mut values) = (Vec::new(), Vec::new());
-                for node in nodes {
-                    let (row_indices, row_values) = sparse.row(node.index());
-                    indices.extend_from_slice(row_indices);
-                    values.extend_from_slice(row_values);
-                    offsets.push(indices.len() as u64);
+                for some in nodes.chunks(PICKED) {
+                    for node in some {
+                        let (row_indices, row_values) = sparse.row(node.index());
+                        indices.extend_from_slice(row_indices);
+                        values.extend_from_slice(row_values);
+                        offsets.push(indices.len() as u64);
+                    }
+                    self.release(0..sparse.rows());
                 }
                 Features::Sparse(Sparse {
                     columns: sparse.columns,
@@ -313,6 +365,16 @@ impl Features {
         }
     }
 
+    /// Where the stored numbers of some rows are.
+    fn entries(&self, rows: Range<usize>) -> Range<usize> {
+        match self {
+            Features::Dense(dense) => rows.start * dense.columns..rows.end * dense.columns,
+            Features::Sparse(sparse) => {
+                sparse.offsets[rows.start] as usize..sparse.offsets[rows.end] as usize
+            }
+        }
+    }
+
     /// Looks for NaN and infinities, in parallel.
     ///
     /// # Errors
@@ -322,7 +384,13 @@ impl Features {
             Features::Dense(dense) => dense.values(),
             Features::Sparse(sparse) => sparse.values(),
         };
-        let Some(at) = first_wrong(values, |value| !value.is_finite()) else {
+        let mut wrong = None;
+        self.visit(|rows| {
+            let some = self.entries(rows);
+            let found = || first_wrong(&values[some.clone()], |value| !value.is_finite());
+            wrong = wrong.or_else(|| found().map(|at| some.start + at));
+        });
+        let Some(at) = wrong else {
             return Ok(());
         };
         let (row, column) = match self {

@@ -80,6 +80,12 @@ impl Graph {
         }
     }
 
+    /// As [`Buffer::release`], for arcs and features.
+    pub fn release(&self) {
+        self.arcs.release();
+        self.features.release(0..self.nodes());
+    }
+
     /// The number of nodes.
     pub fn nodes(&self) -> usize {
         self.arcs.nodes()
@@ -182,9 +188,18 @@ impl Graph {
     /// # Complexity
     /// O(nodes of the whole graph + arcs into the chosen nodes).
     pub fn induced(&self, nodes: &[NodeId]) -> Graph {
+        self.induced_with(nodes, self.features.select(nodes))
+    }
+
+    /// As [`Graph::induced`], with the features of `nodes` given.
+    ///
+    /// # Panics
+    /// As [`Graph::induced`]; when there are features of another number of nodes.
+    pub fn induced_with(&self, nodes: &[NodeId], features: Features) -> Graph {
+        assert_eq!(features.rows(), nodes.len(), "one row per node");
         Self::trusted(Parts {
             arcs: self.arcs.induced(nodes),
-            features: self.features.select(nodes),
+            features,
             labels: self.labels.as_ref().map(|labels| labels.select(nodes)),
             names: self.names.select(nodes),
             split: self.split().map(|split| {

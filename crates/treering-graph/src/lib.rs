@@ -31,7 +31,7 @@ mod sparse_smooth;
 mod subgraph;
 
 pub use arcs::Arcs;
-pub use buffer::Buffer;
+pub use buffer::{Buffer, Lender};
 pub use build::{Direction, Removed, build_arcs};
 pub use error::GraphError;
 pub use features::{Dense, Features, Sparse};

@@ -12,6 +12,9 @@ use crate::kernels::{Factor, Ones, PerArc, PerBoth, PerSource, Real, narrow, wid
 use crate::parallel::split_rows;
 use crate::{Arcs, Dense, Features};
 
+/// Rows of up to so many numbers are summed in registers.
+const NARROW: usize = 16;
+
 /// Which way values travel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
@@ -143,9 +146,23 @@ impl<'a> Propagation<'a> {
     /// # Ok::<(), treering_graph::GraphError>(())
     /// ```
     pub fn smooth<T: Real>(&self, side: Side, values: &[T], width: usize, steps: usize) -> Vec<T> {
+        self.smooth_strip(side, values, (width, width), steps)
+    }
+
+    /// As [`Propagation::smooth`], for some columns of wider rows; see [`Propagation::smooth_strip_in`].
+    ///
+    /// # Panics
+    /// As [`Propagation::smooth`].
+    pub fn smooth_strip<T: Real>(
+        &self,
+        side: Side,
+        values: &[T],
+        width: (usize, usize),
+        steps: usize,
+    ) -> Vec<T> {
         let mut room = Room::new();
         if std::ptr::eq(
-            self.smooth_in(&mut room, side, values, width, steps),
+            self.smooth_strip_in(&mut room, side, values, width, steps),
             &room.now[..],
         ) {
             return room.now;
@@ -165,6 +182,24 @@ impl<'a> Propagation<'a> {
         width: usize,
         steps: usize,
     ) -> &'r [T] {
+        self.smooth_strip_in(room, side, values, (width, width), steps)
+    }
+
+    /// As [`Propagation::smooth_in`], for some columns of wider rows: every number comes out as if all columns had been smoothed at once.
+    ///
+    /// # Arguments
+    /// * `width`: the columns that are here, and those of the whole.
+    ///
+    /// # Panics
+    /// As [`Propagation::smooth`].
+    pub fn smooth_strip_in<'r, T: Real>(
+        &self,
+        room: &'r mut Room<T>,
+        side: Side,
+        values: &[T],
+        (width, whole): (usize, usize),
+        steps: usize,
+    ) -> &'r [T] {
         assert_eq!(
             values.len(),
             self.nodes() * width,
@@ -176,12 +211,13 @@ impl<'a> Propagation<'a> {
             return &room.now;
         }
         match width {
+            // Sums of wide rows are taken in another order.
+            _ if whole > NARROW => self.smooth_wide(room, side, values, width, steps),
             1 => self.smooth_narrow::<T, 1>(room, side, values, width, steps),
             2 => self.smooth_narrow::<T, 2>(room, side, values, width, steps),
             3..=4 => self.smooth_narrow::<T, 4>(room, side, values, width, steps),
             5..=8 => self.smooth_narrow::<T, 8>(room, side, values, width, steps),
-            9..=16 => self.smooth_narrow::<T, 16>(room, side, values, width, steps),
-            _ => self.smooth_wide(room, side, values, width, steps),
+            _ => self.smooth_narrow::<T, 16>(room, side, values, width, steps),
         }
     }
 

@@ -41,7 +41,7 @@ impl Propagation<'_> {
 fn weighted_sum(features: &Features, weights: &[f64]) -> Vec<f64> {
     sum_rows(0..features.rows(), &|rows| {
         let mut sum = vec![0f64; features.columns()];
-        for row in rows.filter(|&row| weights[row] != 0.0) {
+        for row in rows.clone().filter(|&row| weights[row] != 0.0) {
             let weight = weights[row];
             match features {
                 Features::Dense(dense) => {
@@ -57,6 +57,7 @@ fn weighted_sum(features: &Features, weights: &[f64]) -> Vec<f64> {
                 }
             }
         }
+        features.release(rows);
         sum
     })
 }

@@ -1,5 +1,6 @@
 //! Induced sub-graphs and connected components.
 
+use crate::features::PICKED;
 use crate::{Arcs, Buffer, NodeId};
 
 const ABSENT: u32 = u32::MAX;
@@ -19,7 +20,10 @@ impl Arcs {
         let mut offsets = vec![0u64];
         let (mut sources, mut weights) = (Vec::new(), self.weights().map(|_| Vec::new()));
         let mut row: Vec<(u32, f32)> = Vec::new();
-        for old in nodes {
+        for (at, old) in nodes.iter().enumerate() {
+            if at % PICKED == 0 {
+                self.release();
+            }
             row.clear();
             row.extend(self.row(old.index()).filter_map(|at| {
                 let new = position[self.sources()[at] as usize];
@@ -33,6 +37,7 @@ impl Arcs {
             }
             offsets.push(sources.len() as u64);
         }
+        self.release();
         Arcs::trusted(offsets.into(), sources.into(), weights.map(Buffer::from))
     }
 

@@ -1,7 +1,7 @@
 //! One task out of a graph: which classes, which nodes, what is held out.
 
 use rand::seq::SliceRandom;
-use treering_data::{Purpose, nearest, random, shortened};
+use treering_data::{Purpose, induced, nearest, random, shortened};
 use treering_graph::{Graph, Labels, NodeId, Role};
 
 use crate::LearnError;
@@ -41,8 +41,7 @@ pub fn one_task(graph: Graph, chosen: &[String]) -> Result<Graph, LearnError> {
     }
     let names = kept.iter().map(|&c| labels.names()[c].clone()).collect();
     let labels = Labels::new(class_of.into(), names);
-    let task = labels.and_then(|labels| graph.induced(&nodes).with_labels(labels));
-    task.map_err(LearnError::from)
+    Ok(induced(&graph, &nodes)?.with_labels(labels?)?)
 }
 
 /// Which classes have a train node.

@@ -128,6 +128,9 @@ pub enum LearnError {
         "the features around node {0} (counted from 0) are so large that its class scores are not finite; scale them as they were when the model was learned"
     )]
     TooLarge(u32),
+    /// An array that is too large for memory found no place on a disk.
+    #[error("{0}")]
+    NoRoom(String),
     /// A search for a step did not end.
     #[error(
         "{steps} steps of task {task} (counted from 1) had no step that spares all old tasks, to the accuracy asked for; set epsilon larger"
@@ -146,4 +149,10 @@ pub enum LearnError {
         /// Where.
         what: &'static str,
     },
+}
+
+impl From<treering_data::DataError> for LearnError {
+    fn from(error: treering_data::DataError) -> Self {
+        LearnError::NoRoom(error.to_string())
+    }
 }

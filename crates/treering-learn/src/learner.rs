@@ -1,5 +1,7 @@
 //! What every learner can do.
 
+use std::sync::{Mutex, PoisonError};
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use treering_data::Progress;
@@ -12,6 +14,37 @@ pub const PRETRAINING: &str = "training the backbone";
 
 /// What a [`Progress`] hears when prototypes are taken.
 pub const PROFILING: &str = "taking prototypes";
+
+/// Turns shares of the work, which add up to 1, into steps of a [`Progress`].
+pub(crate) struct Counted<'a> {
+    progress: &'a dyn Progress,
+    done: Mutex<(f64, u64)>,
+}
+
+impl<'a> Counted<'a> {
+    /// Steps of all the work.
+    pub(crate) const ALL: u64 = 100;
+
+    pub(crate) fn new(progress: &'a dyn Progress) -> Self {
+        Counted {
+            progress,
+            done: Mutex::default(),
+        }
+    }
+
+    /// Some more is done.
+    pub(crate) fn add(&self, share: f64) {
+        let mut done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
+        done.0 += share;
+        // A little less than it may be, so that rounding up comes at the end of the work.
+        let steps = ((done.0 + 1e-9).min(1.0) * Self::ALL as f64) as u64;
+        let more = steps.saturating_sub(done.1);
+        done.1 += more;
+        drop(done);
+        // Whoever listens may want to stop, so it hears of work that is no whole step too.
+        self.progress.advance(more);
+    }
+}
 
 /// What a learner lays down with the first task and never changes.
 #[derive(Clone, Debug)]
@@ -34,17 +67,38 @@ pub trait Learner {
     /// A query that does not fit; nothing learned yet.
     fn predict(&self, query: &Query) -> Result<Vec<Answer>, LearnError>;
 
-    /// Answers the same query at several [kept](Stages::Kept) stages. What depends on the graph alone need not be done again for each.
+    /// As [`predict`](Learner::predict), some answers at a time, for as long as `take` wants more of them: those of a large graph take more memory than the graph.
     ///
     /// # Errors
     /// As [`predict`](Learner::predict).
-    fn predict_at(&self, query: &Query, stages: &[Stage]) -> Result<Vec<Vec<Answer>>, LearnError> {
+    fn predict_each(
+        &self,
+        query: &Query,
+        progress: &dyn Progress,
+        take: &mut dyn FnMut(Vec<Answer>) -> bool,
+    ) -> Result<(), LearnError> {
+        let _ = progress;
+        take(self.predict(query)?);
+        Ok(())
+    }
+
+    /// Answers the same query at several [kept](Stages::Kept) stages; `take` is given the place of a stage and its answers. What depends on the graph
+    /// alone need not be done again for each.
+    ///
+    /// # Errors
+    /// As [`predict`](Learner::predict).
+    fn predict_at(
+        &self,
+        query: &Query,
+        stages: &[Stage],
+        take: &mut dyn FnMut(usize, Vec<Answer>),
+    ) -> Result<(), LearnError> {
         let mut query = query.clone();
-        let answers = stages.iter().map(|stage| {
+        for (at, stage) in stages.iter().enumerate() {
             query.go_to(*stage);
-            self.predict(&query)
-        });
-        answers.collect()
+            take(at, self.predict(&query)?);
+        }
+        Ok(())
     }
 
     /// What becomes of earlier stages.

@@ -16,6 +16,7 @@ mod checks;
 mod cut;
 mod error;
 mod learner;
+pub mod memory;
 mod parameters;
 mod task;
 

@@ -1,22 +1,26 @@
 //! One training in a process of its own, so that its memory and processor time are its own and so is its end.
 
 use std::io::{self, BufRead, Read};
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{ChildStderr, Command, ExitStatus, Stdio};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
-use treering_data::Silent;
+use treering_data::check_mapped;
 use treering_eval::runs::{Job, Measured, RunResult, Taught, checksum};
 use treering_eval::{Costs, Spent, cpu_seconds};
 
 use super::sets::Origin;
 use crate::failure::Failure;
 use crate::output::Output;
+use crate::progress::lines;
 use crate::{AGAIN, Global, INTERRUPTED};
 
 /// The name of the command that works a job off.
 pub(super) const COMMAND: &str = "bench-job";
+
+/// What begins a line about how far the work is.
+const MARK: &str = "\u{1}";
 
 /// The exit code of a process that was told to stop.
 const STOPPED: i32 = 130;
@@ -101,8 +105,9 @@ fn work(
     })?;
     let done = order
         .job
-        .run(&graph, &Silent)
+        .run(&graph, &*lines(MARK))
         .map_err(|error| error.to_string())?;
+    check_mapped().map_err(|error| error.to_string())?;
     let (threads, version) = (rayon::current_num_threads(), env!("CARGO_PKG_VERSION"));
     let measured = |costs: &Costs| Measured::new(prepare, costs, threads, version);
     let with = |(result, costs): Taught| (result, measured(&costs));
@@ -120,10 +125,14 @@ fn reason(failure: Failure) -> String {
 ///
 /// # Errors
 /// No process can be started, or the bench is being interrupted.
+///
+/// # Arguments
+/// * `hear`: hears how far it is.
 pub(super) fn have_done(
     order: &Order,
     threads: usize,
     memory: Option<u64>,
+    hear: &(dyn Fn(&str) + Sync),
 ) -> Result<Reply, Failure> {
     let again = AGAIN.get().map_or(&[][..], |again| again);
     let Some((program, first)) = again.split_first() else {
@@ -146,7 +155,13 @@ pub(super) fn have_done(
         // A child that is gone already says why by its end.
         let _ = io::Write::write_all(input, format!("{text}\n").as_bytes());
     }
-    let output = child.wait_with_output().map_err(Failure::system)?;
+    let errors = child.stderr.take();
+    let (output, errors) = std::thread::scope(|scope| {
+        let errors = scope.spawn(|| listen(errors, hear));
+        let output = child.wait_with_output();
+        (output, errors.join().unwrap_or_default())
+    });
+    let output = output.map_err(Failure::system)?;
     drop(input);
     if output.status.code() == Some(STOPPED) && interrupted() {
         return Err(Failure::system("interrupted"));
@@ -154,11 +169,22 @@ pub(super) fn have_done(
     let reply = serde_json::from_slice(&output.stdout).ok();
     Ok(match reply.filter(|_| output.status.success()) {
         Some(reply) => reply,
-        None => Reply::Failed(end_of(
-            output.status,
-            &String::from_utf8_lossy(&output.stderr),
-        )),
+        None => Reply::Failed(end_of(output.status, &errors)),
     })
+}
+
+/// Hands on how far the work is, and returns all else that was said.
+fn listen(errors: Option<ChildStderr>, hear: &dyn Fn(&str)) -> String {
+    let mut rest = String::new();
+    let lines = errors.map(|errors| io::BufReader::new(errors).split(b'\n'));
+    for line in lines.into_iter().flatten().map_while(Result::ok) {
+        let line = String::from_utf8_lossy(&line);
+        match line.strip_prefix(MARK) {
+            Some(words) => hear(words),
+            None => rest.extend([&*line, "\n"]),
+        }
+    }
+    rest
 }
 
 /// Whether this process is told to stop too, as both are from a keyboard. One of the two hears it first.

@@ -10,6 +10,11 @@ use treering_data::ClassOrder;
 use treering_eval::Asked;
 use treering_eval::runs::{DataId, Record, RunSpec};
 
+use crate::progress::duration;
+
+/// How often a line tells of a run that is under way.
+const HEARD_EVERY: Duration = Duration::from_secs(10);
+
 /// Counts runs.
 pub(super) struct Meter {
     show: Show,
@@ -30,6 +35,8 @@ struct State {
     done: usize,
     computed: usize,
     best: Option<(f64, String)>,
+    /// When a run that is under way was last told about.
+    heard: Option<Instant>,
     /// More words about runs, by their hashes.
     about: HashMap<String, String>,
 }
@@ -74,6 +81,25 @@ impl Meter {
             };
             let name = self.name(&record.spec);
             tell!("[{done}/{}] {name}: {told}", self.total);
+        }
+    }
+
+    /// How far a run is that takes long.
+    pub(super) fn hear(&self, spec: &RunSpec, words: &str) {
+        let name = self.name(spec);
+        let Ok(mut state) = self.state.lock() else {
+            return;
+        };
+        match &self.show {
+            Show::Nothing => {}
+            Show::Bar(bar) => bar.set_message(format!("{} {name}: {words}", self.message(&state))),
+            Show::Lines => {
+                let due = |heard: Instant| heard.elapsed() >= HEARD_EVERY;
+                if due(*state.heard.get_or_insert(self.started)) {
+                    state.heard = Some(Instant::now());
+                    tell!("{name}: {words}");
+                }
+            }
         }
     }
 
@@ -151,16 +177,6 @@ impl Meter {
     }
 }
 
-/// A time in its two largest units.
-fn duration(seconds: f64) -> String {
-    let seconds = seconds.ceil() as u64;
-    match (seconds / 3600, seconds % 3600 / 60, seconds % 60) {
-        (0, 0, seconds) => format!("{seconds} s"),
-        (0, minutes, seconds) => format!("{minutes} min {seconds} s"),
-        (hours, minutes, _) => format!("{hours} h {minutes} min"),
-    }
-}
-
 /// A run in a few words.
 pub(super) fn name(label: &str, spec: &RunSpec) -> String {
     let word = |value: serde_json::Result<serde_json::Value>| match value {
@@ -179,15 +195,4 @@ pub(super) fn name(label: &str, spec: &RunSpec) -> String {
         "{label}{order} {} {}{asked} seed {}",
         spec.learner, spec.protocol, spec.seed
     )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::duration;
-
-    #[test]
-    fn times_have_two_units() {
-        let told = [0.2, 61.0, 3599.5, 7265.0].map(duration);
-        assert_eq!(told, ["1 s", "1 min 1 s", "1 h 0 min", "2 h 1 min"]);
-    }
 }

@@ -132,7 +132,9 @@ impl Pool<'_> {
             job,
         };
         let permit = self.budget.begin(&set.id, set.guess);
-        let reply = have_done(&order, self.threads, self.memory)?;
+        let first = order.job.specs.first().cloned();
+        let hear = |words: &str| first.iter().for_each(|spec| self.meter.hear(spec, words));
+        let reply = have_done(&order, self.threads, self.memory, &hear)?;
         drop(permit);
         let specs = order.job.specs.into_iter();
         let records: Vec<Record> = match reply {

@@ -1,10 +1,15 @@
 //! `treering data stats`.
 
+use std::collections::BTreeMap;
+
 use clap::Args;
-use treering_data::{Stats as Figures, shortened};
+use treering_data::{Stats as Figures, Stream, StreamOptions, human_bytes, shortened};
+use treering_graph::Graph;
+use treering_learn::saved::{LEARNERS, Parameters};
 
 use crate::Global;
 use crate::failure::Failure;
+use crate::memory::{self, Estimate};
 use crate::output::{Output, grouped, table};
 use crate::source::Source;
 
@@ -26,13 +31,34 @@ pub(crate) struct Stats {
 pub(crate) fn run(args: &Stats, global: &Global, output: &Output) -> Result<(), Failure> {
     let loaded = args.source.load(global)?;
     let figures = Figures::of(&loaded.graph);
+    let memory = memory_to_learn(&loaded.graph);
     if args.json {
-        return output.json(&figures);
+        let mut json = serde_json::to_value(&figures).map_err(Failure::system)?;
+        if let Some(json) = json.as_object_mut() {
+            json.insert(
+                "memory_to_learn".into(),
+                serde_json::to_value(&memory).unwrap_or_default(),
+            );
+        }
+        return output.json(&json);
     }
-    output.print(&describe(&figures, loaded.format))
+    output.print(&describe(&figures, loaded.format, &memory))
 }
 
-fn describe(figures: &Figures, format: &str) -> String {
+/// What learning the data in tasks of two classes takes, by learner; nothing where it cannot be learned so.
+fn memory_to_learn(graph: &Graph) -> BTreeMap<&'static str, u64> {
+    let Ok(stream) = Stream::plan(graph, &StreamOptions::default()) else {
+        return BTreeMap::new();
+    };
+    let sizes = stream.sizes(graph);
+    let of = |name: &'static str| {
+        let more = memory::to_learn(&Parameters::of(name)?, &sizes, true);
+        Some((name, Estimate::with_data(graph, more)))
+    };
+    LEARNERS.into_iter().filter_map(of).collect()
+}
+
+fn describe(figures: &Figures, format: &str, memory: &BTreeMap<&str, u64>) -> String {
     let mut rows: Vec<(&str, String)> = vec![
         ("name", shortened(&figures.name)),
         ("layout", format.into()),
@@ -82,6 +108,12 @@ fn describe(figures: &Figures, format: &str) -> String {
     }
     rows.push(("unlabelled nodes", grouped(figures.unlabelled)));
     rows.push(("classes", grouped(figures.classes.len())));
+    if !memory.is_empty() {
+        let one = |(name, bytes): (&&str, &u64)| format!("{} with {name}", human_bytes(*bytes));
+        let all: Vec<String> = memory.iter().map(one).collect();
+        let told = format!("about {} (tasks of two classes)", all.join(", "));
+        rows.push(("memory to learn", told));
+    }
     let width = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     let mut text: String = rows
         .iter()

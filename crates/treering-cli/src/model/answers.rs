@@ -55,19 +55,27 @@ impl Table {
     }
 }
 
-/// Answers and what they are about.
-pub(super) struct Predictions<'a> {
-    pub(super) nodes: &'a [NodeId],
+/// What answers are about.
+#[derive(Clone, Copy)]
+pub(super) struct About<'a> {
     pub(super) names: &'a NodeNames,
-    pub(super) answers: &'a [Answer],
     pub(super) rings: &'a [RingEntry],
     pub(super) table: Table,
 }
 
-impl<'a> Predictions<'a> {
-    pub(super) fn rows(&self) -> impl Iterator<Item = Row<'a>> {
-        let (names, rings, table) = (self.names, self.rings, self.table);
-        let asked = self.nodes.iter().zip(self.answers);
+impl<'a> About<'a> {
+    /// The lines of some answers.
+    pub(super) fn rows(
+        self,
+        nodes: &[NodeId],
+        answers: &[Answer],
+    ) -> impl Iterator<Item = Row<'a>> {
+        let About {
+            names,
+            rings,
+            table,
+        } = self;
+        let asked = nodes.iter().zip(answers);
         asked.flat_map(move |(&node, answer)| {
             let node = || Cell::Text(Cow::Owned(names.name(node)));
             match table {

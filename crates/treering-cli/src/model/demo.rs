@@ -13,6 +13,7 @@ use treering_graph::Graph;
 use treering_learn::saved::{self, LEARNERS, Parameters};
 use treering_store::Model;
 
+use super::tasks::Tasks;
 use super::training::Training;
 use crate::Global;
 use crate::failure::Failure;
@@ -118,14 +119,11 @@ fn learn(
     progress: &dyn Progress,
     output: &Output,
 ) -> Result<(), Failure> {
-    let tasks = stream.tasks.iter();
-    let graphs: Vec<Graph> = tasks
-        .map(|task| stream.task_graph(graph, task.id))
-        .collect();
-    let names: Vec<String> = (1..=graphs.len()).map(|at| format!("task-{at}")).collect();
+    let tasks = Tasks::of_stream(graph.clone(), stream.clone());
+    let names: Vec<String> = (1..=tasks.len()).map(|at| format!("task-{at}")).collect();
     let training = Training::begin(folder, parameters)?;
-    training.check(&graphs, &names)?;
-    training.learn(&graphs, &names, progress, |ring| {
+    training.check(&tasks, &names)?;
+    training.learn(&tasks, &names, progress, |ring| {
         let contrast = ring.facts["contrast"].as_str();
         let how = contrast.map_or_else(String::new, |contrast| {
             format!("; trained the backbone, contrast: {contrast}")

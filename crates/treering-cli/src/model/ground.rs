@@ -4,10 +4,10 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use treering_data::shortened;
-use treering_graph::Graph;
 use treering_learn::{LearnError, Shown, TrainingTask};
 use treering_store::{Fault, Manifest, RingEntry, check_name};
 
+use super::tasks::Tasks;
 use crate::failure::Failure;
 
 /// A model, or the place where one will begin.
@@ -29,7 +29,7 @@ impl<'a> Ground<'a> {
     }
 
     /// Refuses tasks that do not fit the model, or one another.
-    pub(super) fn check(&self, tasks: &[Graph], names: &[String]) -> Result<(), Failure> {
+    pub(super) fn check(&self, tasks: &Tasks, names: &[String]) -> Result<(), Failure> {
         for name in names {
             let fault = match self.rings().any(|ring| ring.name == *name) {
                 true => Err(Fault::DuplicateName { name: name.clone() }),
@@ -37,8 +37,10 @@ impl<'a> Ground<'a> {
             };
             fault.map_err(|fault| fault.at(self.folder))?;
         }
-        for graph in tasks {
-            self.check_width(graph)?;
+        for size in tasks.sizes() {
+            self.check_width(size.columns)?;
+        }
+        for graph in tasks.given() {
             TrainingTask::new(graph.clone(), 0, Shown::Train)?;
         }
         self.check_classes(tasks)
@@ -53,14 +55,13 @@ impl<'a> Ground<'a> {
             .filter(move |ring| Some(ring.number) != replaced)
     }
 
-    fn check_classes(&self, tasks: &[Graph]) -> Result<(), Failure> {
+    fn check_classes(&self, tasks: &Tasks) -> Result<(), Failure> {
         let mut owner: HashMap<&str, String> = HashMap::new();
         for ring in self.rings() {
             let name = format!("ring {:04} (`{}`)", ring.number, shortened(&ring.name));
             owner.extend(ring.classes.iter().map(|class| (&class[..], name.clone())));
         }
-        let classes = |graph| Graph::labels(graph).map_or(&[][..], |labels| labels.names());
-        for class in tasks.iter().flat_map(classes) {
+        for class in (0..tasks.len()).flat_map(|task| tasks.classes(task)) {
             check_name("class", class).map_err(|fault| fault.at(self.folder))?;
             if let Some(ring) = owner.insert(class, "another task of this call".into()) {
                 return Err(Failure::input(format!(
@@ -73,8 +74,7 @@ impl<'a> Ground<'a> {
         Ok(())
     }
 
-    fn check_width(&self, graph: &Graph) -> Result<(), Failure> {
-        let found = graph.features().columns();
+    fn check_width(&self, found: usize) -> Result<(), Failure> {
         let expected = self
             .manifest
             .map_or(found, |manifest| manifest.feature_width);

@@ -4,19 +4,18 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde_json::json;
-use treering_data::{human_bytes, shortened};
-use treering_graph::Graph;
-use treering_learn::hold_out;
+use treering_data::{Progress, TaskSize, check_mapped, human_bytes, shortened};
 use treering_learn::saved::{self, Parameters, TRAINED_BACKBONE, contrast};
 use treering_store::{RingEntry, free_names};
 
 use super::ground::Ground;
 use super::held_out::{Accuracy, accuracy};
 use super::parameters::LearnerFlags;
-use super::tasks::Wanted;
+use super::tasks::{HeldOut, Tasks, Wanted};
 use super::training::{Training, parameters_in};
 use crate::Global;
 use crate::failure::Failure;
+use crate::memory::{self, Estimate};
 use crate::output::{Output, grouped, table};
 use crate::plan::PlanFlags;
 use crate::progress::listener;
@@ -55,6 +54,9 @@ pub(crate) struct Learn {
     /// Hold out this share of every class's train nodes, and say how the model does on them.
     #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
     val: Option<f64>,
+    /// Say which tasks would be learned and how much memory that takes, and learn nothing.
+    #[arg(long)]
+    dry_run: bool,
     /// Print JSON instead of a table.
     #[arg(long)]
     json: bool,
@@ -84,40 +86,45 @@ pub(crate) fn run(args: &Learn, global: &Global, output: &Output) -> Result<(), 
         plan: &args.plan,
         seed: parameters.seed(),
     };
-    let mut graphs = wanted.load(global)?;
-    check_count(args, &graphs)?;
+    let mut tasks = wanted.load(global)?;
+    check_count(args, &tasks)?;
+    if args.dry_run {
+        return dry_run(args, &parameters, exists, &tasks, output);
+    }
     let training = match exists {
         false => {
             // Asked before the folder is made, so that a call that is refused leaves none.
-            let names = names(args, (1, &[]), None, graphs.len());
-            Ground::new(&args.model).check(&graphs, &names)?;
+            let names = names(args, (1, &[]), None, tasks.len());
+            Ground::new(&args.model).check(&tasks, &names)?;
+            estimate(&parameters, &tasks, true).check("learning")?;
             Training::begin(&args.model, parameters.clone())?
         }
         true => Training::resume(&args.model, args.replace.as_deref())?,
     };
     let (next, replaced) = (training.next_number(), training.replaced());
-    let names = names(args, (next, &training.names()), replaced, graphs.len());
-    training.check(&graphs, &names)?;
+    let names = names(args, (next, &training.names()), replaced, tasks.len());
+    training.check(&tasks, &names)?;
+    training.estimate(&tasks).check("learning")?;
     if let Some(share) = args.val {
-        let numbers = u64::from(training.next_number())..;
-        graphs = numbers
-            .zip(graphs)
-            .map(|(number, graph)| hold_out(graph, share, parameters.seed(), number))
-            .collect::<Result<_, _>>()?;
+        tasks.hold_out(HeldOut {
+            share,
+            seed: parameters.seed(),
+            first: u64::from(training.next_number()),
+        });
     }
     if !global.quiet {
-        announce(&parameters, &training, &graphs, exists);
+        announce(&parameters, &training, &tasks, exists);
     }
     let listener = listener(global.quiet);
     let mut rings = Vec::new();
-    let training = training.learn(&graphs, &names, &*listener, |ring| {
+    let training = training.learn(&tasks, &names, &*listener, |ring| {
         rings.push(ring.clone());
         Ok(())
     })?;
-    let learned = judge(&training, rings, &graphs)?;
+    let learned = judge(&training, rings, &tasks, &*listener)?;
     match args.json {
         true => output.json(&as_json(&learned)),
-        false => output.print(&describe(&learned, &graphs)),
+        false => output.print(&describe(&learned, &tasks)),
     }
 }
 
@@ -135,8 +142,55 @@ fn parameters(args: &Learn) -> Result<(Parameters, bool), Failure> {
     Ok((asked, there.is_some()))
 }
 
-fn check_count(args: &Learn, graphs: &[Graph]) -> Result<(), Failure> {
-    match (&args.replace, graphs.len()) {
+/// Says what learning would take, and learns nothing.
+fn dry_run(
+    args: &Learn,
+    parameters: &Parameters,
+    exists: bool,
+    tasks: &Tasks,
+    output: &Output,
+) -> Result<(), Failure> {
+    let estimate = estimate(parameters, tasks, !exists);
+    if args.json {
+        let size = |size: &TaskSize| json!({ "nodes": size.nodes, "arcs": size.arcs, "train": size.train });
+        let sizes: Vec<_> = tasks.sizes().iter().map(size).collect();
+        output.json(
+            &json!({ "memory": estimate, "fits": estimate.peak <= estimate.limit, "tasks": sizes }),
+        )?;
+        return estimate.check("learning");
+    }
+    let mut listing = table(
+        &["task", "classes", "nodes", "arcs", "train"],
+        &[0, 2, 3, 4],
+    );
+    for (at, size) in tasks.sizes().iter().enumerate() {
+        let classes: Vec<String> = tasks
+            .classes(at)
+            .iter()
+            .map(|class| shortened(class))
+            .collect();
+        listing.add_row([
+            (at + 1).to_string(),
+            classes.join(", "),
+            grouped(size.nodes),
+            grouped(size.arcs),
+            grouped(size.train),
+        ]);
+    }
+    output.print(&format!(
+        "{}\nmemory: {}\nnothing was learned (--dry-run)\n",
+        listing.trim_fmt(),
+        estimate.words()
+    ))?;
+    estimate.check("learning")
+}
+
+fn estimate(parameters: &Parameters, tasks: &Tasks, is_new: bool) -> Estimate {
+    Estimate::of(tasks.to_cut() + memory::to_learn(parameters, tasks.sizes(), is_new))
+}
+
+fn check_count(args: &Learn, tasks: &Tasks) -> Result<(), Failure> {
+    match (&args.replace, tasks.len()) {
         (Some(_), count) if count != 1 => Err(Failure::input(format!(
             "--replace learns one task again, and the data has {count}; name one task's graph"
         ))),
@@ -163,13 +217,13 @@ fn names(
 }
 
 /// What a person should know before the work begins.
-fn announce(parameters: &Parameters, training: &Training, graphs: &[Graph], exists: bool) {
-    for graph in graphs.iter().take(1) {
-        if graph.origin().synthetic.is_some() {
-            let name = shortened(&graph.origin().name);
-            tell!("note: {name} is SYNTHETIC data");
-        }
-        if let (false, Some(contrast)) = (exists, contrast(parameters, graph.nodes())) {
+fn announce(parameters: &Parameters, training: &Training, tasks: &Tasks, exists: bool) {
+    if let Some(origin) = tasks.origin().filter(|origin| origin.synthetic.is_some()) {
+        let name = shortened(&origin.name);
+        tell!("note: {name} is SYNTHETIC data");
+    }
+    for size in tasks.sizes().iter().take(1) {
+        if let (false, Some(contrast)) = (exists, contrast(parameters, size.nodes)) {
             tell!("the first task trains the backbone; contrast: {contrast}");
         }
     }
@@ -192,46 +246,45 @@ struct Learned {
 fn judge(
     training: &Training,
     rings: Vec<RingEntry>,
-    graphs: &[Graph],
+    tasks: &Tasks,
+    progress: &dyn Progress,
 ) -> Result<Vec<Learned>, Failure> {
-    let held_out = graphs.iter().any(|graph| {
-        let roles = graph.split().unwrap_or_default();
-        roles.contains(&treering_graph::Role::Validation)
-    });
-    let model = training.model().filter(|_| held_out);
+    let model = training.model().filter(|_| tasks.has_validation());
     let learner = model.map(saved::load).transpose()?;
-    rings
-        .into_iter()
-        .zip(graphs)
-        .map(|(ring, graph)| {
-            let place = model.and_then(|model| {
-                let rings = &model.manifest().rings;
-                rings.iter().position(|known| known.number == ring.number)
-            });
-            let accuracy = match (&learner, place) {
-                (Some(learner), Some(place)) => accuracy(&**learner, graph, place)?,
-                _ => None,
-            };
-            Ok(Learned { ring, accuracy })
-        })
-        .collect()
+    progress.begin("asking about validation nodes", rings.len() as u64);
+    let mut learned = Vec::with_capacity(rings.len());
+    for (task, ring) in rings.into_iter().enumerate() {
+        let place = model.and_then(|model| {
+            let rings = &model.manifest().rings;
+            rings.iter().position(|known| known.number == ring.number)
+        });
+        let accuracy = match (&learner, place) {
+            (Some(learner), Some(place)) => accuracy(&**learner, &tasks.graph(task)?, place)?,
+            _ => None,
+        };
+        learned.push(Learned { ring, accuracy });
+        progress.advance(1);
+    }
+    progress.end();
+    check_mapped()?;
+    Ok(learned)
 }
 
-fn describe(learned: &[Learned], graphs: &[Graph]) -> String {
+fn describe(learned: &[Learned], tasks: &Tasks) -> String {
     let judged = learned.iter().any(|one| one.accuracy.is_some());
     let mut header = vec!["ring", "task", "classes", "nodes", "train", "bytes"];
     if judged {
         header.extend(["val, task known", "val, node by node"]);
     }
     let mut listing = table(&header, &[0, 3, 4, 5, 6, 7]);
-    for (one, graph) in learned.iter().zip(graphs) {
+    for (one, size) in learned.iter().zip(tasks.sizes()) {
         let ring = &one.ring;
         let classes: Vec<String> = ring.classes.iter().map(|class| shortened(class)).collect();
         let mut row = vec![
             format!("{:04}", ring.number),
             shortened(&ring.name),
             classes.join(", "),
-            grouped(graph.nodes()),
+            grouped(size.nodes),
             grouped(train_nodes(ring)),
             human_bytes(ring.file.bytes),
         ];

@@ -1,22 +1,26 @@
 //! `treering predict`.
 
-use std::io;
+use std::fs::File;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use treering_data::{Fault, check_target, replace};
-use treering_learn::Query;
+use treering_data::{Fault, TaskSize, check_mapped, check_target, replace};
+use treering_graph::NodeId;
 use treering_learn::saved::{self, Keep, Parameters};
 use treering_learn::treering::Router;
+use treering_learn::{Answer, Query, memory};
 use treering_store::Model;
 
-use super::answers::{Predictions, Table};
+use super::answers::{About, Table};
 use super::parameters::RouterKind;
-use super::rows::{Format, write_parquet, write_text};
+use super::rows::{Column, Format, Groups, Sink};
 use super::selection;
 use crate::Global;
 use crate::failure::Failure;
+use crate::memory::{Estimate, to_smooth};
 use crate::output::Output;
+use crate::progress::listener;
 use crate::source::Source;
 
 /// Flags of `treering predict`.
@@ -86,31 +90,115 @@ pub(crate) fn run(args: &Predict, global: &Global, output: &Output) -> Result<()
     let names = graph.names().clone();
     let wanted = selection::nodes(args.only.as_deref(), &names)?;
     let (asked, groups) = selection::groups(&args.groups, &wanted, &graph)?;
+    let (size, rings) = (TaskSize::of(&graph), &model.manifest().rings);
+    let need = memory::to_predict(&learner.parameters(), &size, asked.len(), rings.len());
+    Estimate::of(need + to_smooth(&graph)).check("answering")?;
     let mut query = Query::new(graph, asked, groups);
     query.patch = args.paper_patch.then_some(0);
-    let answers = selection::pick(&wanted, &query.nodes, learner.predict(&query)?);
-    if matches!(table, Table::Rejecting(_)) && answers.iter().any(|a| a.familiarity.is_none()) {
-        return Err(Failure::input(format!(
-            "--reject: {} has nothing to calibrate with, since no class of it has a second train node or a validation node. Learn from more nodes",
-            args.model.display()
-        )));
-    }
-    let result = Predictions {
-        nodes: &wanted,
-        names: &names,
-        answers: &answers,
-        rings: &model.manifest().rings,
-        table,
+    let job = Job {
+        args,
+        learner: &*learner,
+        query: &query,
+        wanted: &wanted,
+        about: About {
+            names: &names,
+            rings,
+            table,
+        },
+        quiet: global.quiet,
     };
-    match &args.out {
-        None => output.stream(|out| write_text(out, format, &table.columns(), result.rows())),
-        Some(path) => {
-            write(&result, path, format, args.force)?;
-            if !global.quiet {
-                tell!("wrote {} ({} nodes)", path.display(), answers.len());
-            }
-            Ok(())
+    let columns = table.columns();
+    let Some(path) = &args.out else {
+        return output.lines(|out| job.fill(Sink::text(out, format, &columns)));
+    };
+    job.write(path, format, &columns)?;
+    if !global.quiet {
+        tell!("wrote {} ({} nodes)", path.display(), wanted.len());
+    }
+    Ok(())
+}
+
+/// A query that is about to be answered.
+struct Job<'a> {
+    args: &'a Predict,
+    learner: &'a dyn Keep,
+    query: &'a Query,
+    /// The nodes that are printed.
+    wanted: &'a [NodeId],
+    about: About<'a>,
+    quiet: bool,
+}
+
+impl<'a> Job<'a> {
+    /// Answers, piece by piece, and hands the lines on.
+    fn fill<W: Write>(&self, mut sink: Sink<'a, W>) -> Result<(), Failure> {
+        let listener = listener(self.quiet);
+        let (mut done, mut failed) = (0, None);
+        // Groups can be larger than what is printed of them, and in another order.
+        let picks = self.wanted != self.query.nodes;
+        let mut picked = Vec::new();
+        self.learner
+            .predict_each(self.query, &*listener, &mut |answers| {
+                if picks {
+                    picked.extend(answers);
+                    return true;
+                }
+                let nodes = &self.wanted[done..done + answers.len()];
+                done += answers.len();
+                failed = self.print(&mut sink, nodes, &answers).err();
+                failed.is_none()
+            })?;
+        if let Some(failed) = failed {
+            return Err(failed);
         }
+        if picks {
+            let answers = selection::pick(self.wanted, &self.query.nodes, picked);
+            self.print(&mut sink, self.wanted, &answers)?;
+        }
+        check_mapped()?;
+        sink.finish().map_err(Output::failed)
+    }
+
+    fn print<W: Write>(
+        &self,
+        sink: &mut Sink<'a, W>,
+        nodes: &[NodeId],
+        answers: &[Answer],
+    ) -> Result<(), Failure> {
+        let rejects = matches!(self.about.table, Table::Rejecting(_));
+        if rejects && answers.iter().any(|a| a.familiarity.is_none()) {
+            return Err(Failure::input(format!(
+                "--reject: {} has nothing to calibrate with, since no class of it has a second train node or a validation node. Learn from more nodes",
+                self.args.model.display()
+            )));
+        }
+        let rows = self.about.rows(nodes, answers);
+        sink.take(rows).map_err(Output::failed)
+    }
+
+    /// Writes a file, which is there when it is complete.
+    fn write(&self, path: &Path, format: Format, columns: &'a [Column]) -> Result<(), Failure> {
+        let fill = |partial: &Path| -> Result<(), Failure> {
+            let told = |error: io::Error| Failure::from(Fault::from_io(error).at(path));
+            match format {
+                Format::Parquet => {
+                    let groups = Groups::new(partial, columns).map_err(told)?;
+                    self.fill(Sink::<File>::Parquet(Box::new(groups)))
+                }
+                _ => {
+                    let file = File::create(partial).map_err(told)?;
+                    self.fill(Sink::text(file, format, columns))
+                }
+            }
+        };
+        let mut why = None;
+        let written = replace(path, self.args.force, |partial| {
+            fill(partial).map_err(|failure| {
+                why = Some(failure);
+                Fault::Empty.at(partial)
+            })
+        });
+        written.map_err(|error| why.unwrap_or_else(|| error.into()))
     }
 }
 
@@ -167,27 +255,4 @@ fn table(args: &Predict, learner: &dyn Keep) -> Result<Table, Failure> {
         (false, Some(top)) => Ok(Table::Ranked(top as usize)),
         (false, None) => Ok(Table::Plain),
     }
-}
-
-fn write(
-    result: &Predictions<'_>,
-    path: &Path,
-    format: Format,
-    force: bool,
-) -> Result<(), Failure> {
-    let columns = result.table.columns();
-    let fill = |partial: &Path| -> io::Result<()> {
-        match format {
-            Format::Parquet => write_parquet(partial, &columns, result.rows()),
-            _ => write_text(
-                std::fs::File::create(partial)?,
-                format,
-                &columns,
-                result.rows(),
-            ),
-        }
-    };
-    Ok(replace(path, force, |partial| {
-        fill(partial).map_err(|error| Fault::from_io(error).at(partial))
-    })?)
 }

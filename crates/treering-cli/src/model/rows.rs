@@ -107,32 +107,71 @@ impl Format {
     }
 }
 
-/// Writes lines of text.
-pub(super) fn write_text<'a>(
-    out: impl Write,
-    format: Format,
-    columns: &[Column],
-    rows: impl Iterator<Item = Row<'a>>,
-) -> io::Result<()> {
-    match format {
-        Format::Jsonl => write_json(BufWriter::new(out), columns, rows),
-        Format::Csv | Format::Parquet => write_csv(out, columns, rows),
-    }
+/// Takes lines as they come, and puts them where they belong.
+pub(super) enum Sink<'a, W: Write> {
+    /// With the names of the columns, as long as they are not written: nothing is, before there is something to say.
+    Csv(Box<csv::Writer<W>>, Option<&'a [Column]>),
+    Json(BufWriter<W>, &'a [Column]),
+    Parquet(Box<Groups<'a>>),
 }
 
-fn write_csv<'a>(
-    out: impl Write,
-    columns: &[Column],
-    rows: impl Iterator<Item = Row<'a>>,
-) -> io::Result<()> {
-    let mut out = csv::Writer::from_writer(out);
-    out.write_record(columns.iter().map(|(name, _)| name))
-        .map_err(plain)?;
-    for row in rows {
-        out.write_record(row.iter().map(|cell| cell.written().into_owned()))
-            .map_err(plain)?;
+impl<'a, W: Write> Sink<'a, W> {
+    /// Lines of text.
+    pub(super) fn text(out: W, format: Format, columns: &'a [Column]) -> Self {
+        match format {
+            Format::Jsonl => Sink::Json(BufWriter::new(out), columns),
+            _ => Sink::Csv(Box::new(csv::Writer::from_writer(out)), Some(columns)),
+        }
     }
-    out.flush()
+
+    /// Writes what comes before the first line.
+    fn begin(&mut self) -> io::Result<()> {
+        if let Sink::Csv(out, names) = self
+            && let Some(names) = names.take()
+        {
+            out.write_record(names.iter().map(|(name, _)| name))
+                .map_err(plain)?;
+        }
+        Ok(())
+    }
+
+    /// Takes some more lines.
+    pub(super) fn take(&mut self, rows: impl Iterator<Item = Row<'a>>) -> io::Result<()> {
+        self.begin()?;
+        match self {
+            Sink::Csv(out, _) => {
+                for row in rows {
+                    out.write_record(row.iter().map(|cell| cell.written().into_owned()))
+                        .map_err(plain)?;
+                }
+            }
+            Sink::Json(out, columns) => {
+                for row in rows {
+                    let cells = columns.iter().zip(&row);
+                    let line: Map<String, Value> = cells
+                        .map(|((name, _), cell)| ((*name).to_owned(), cell.json()))
+                        .collect();
+                    writeln!(out, "{}", Value::Object(line))?;
+                }
+            }
+            Sink::Parquet(groups) => {
+                for row in rows {
+                    groups.take(row)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// There are no more.
+    pub(super) fn finish(mut self) -> io::Result<()> {
+        self.begin()?;
+        match self {
+            Sink::Csv(mut out, _) => out.flush(),
+            Sink::Json(mut out, _) => out.flush(),
+            Sink::Parquet(groups) => groups.finish(),
+        }
+    }
 }
 
 /// The system's own error, so that a reader who has gone is known as one.
@@ -143,57 +182,65 @@ fn plain(error: csv::Error) -> io::Error {
     }
 }
 
-fn write_json<'a>(
-    mut out: impl Write,
-    columns: &[Column],
-    rows: impl Iterator<Item = Row<'a>>,
-) -> io::Result<()> {
-    for row in rows {
-        let cells = columns.iter().zip(&row);
-        let line: Map<String, Value> = cells
-            .map(|((name, _), cell)| ((*name).to_owned(), cell.json()))
-            .collect();
-        writeln!(out, "{}", Value::Object(line))?;
-    }
-    out.flush()
-}
-
 /// The rows of a group, the unit that readers can skip.
 const GROUP: usize = 1 << 16;
 
-/// Writes a Parquet file.
-pub(super) fn write_parquet<'a>(
-    path: &Path,
-    columns: &[Column],
-    mut rows: impl Iterator<Item = Row<'a>>,
-) -> io::Result<()> {
-    let field = |&(name, kind): &Column| {
-        let kind = match kind {
-            Kind::Text => DataType::Utf8,
-            Kind::Count => DataType::UInt32,
-            Kind::Short => DataType::Float32,
-            Kind::Long => DataType::Float64,
+/// A Parquet file that is being written.
+pub(super) struct Groups<'a> {
+    columns: &'a [Column],
+    schema: Arc<Schema>,
+    out: ArrowWriter<File>,
+    /// The rows of a group that is not full yet.
+    waiting: Vec<Row<'a>>,
+}
+
+impl<'a> Groups<'a> {
+    pub(super) fn new(path: &Path, columns: &'a [Column]) -> io::Result<Self> {
+        let field = |&(name, kind): &Column| {
+            let kind = match kind {
+                Kind::Text => DataType::Utf8,
+                Kind::Count => DataType::UInt32,
+                Kind::Short => DataType::Float32,
+                Kind::Long => DataType::Float64,
+            };
+            Field::new(name, kind, true)
         };
-        Field::new(name, kind, true)
-    };
-    let schema = Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()));
-    let properties = WriterProperties::builder()
-        .set_compression(Compression::SNAPPY)
-        .build();
-    let file = File::create(path)?;
-    let mut out = ArrowWriter::try_new(file, schema.clone(), Some(properties))?;
-    loop {
-        let piece: Vec<Row<'_>> = rows.by_ref().take(GROUP).collect();
-        if piece.is_empty() {
-            break;
-        }
-        let arrays = columns.iter().enumerate();
-        let arrays = arrays.map(|(at, (_, kind))| array(&piece, at, *kind));
-        let batch = RecordBatch::try_new(schema.clone(), arrays.collect());
-        out.write(&batch.map_err(io::Error::other)?)?;
+        let schema = Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()));
+        let properties = WriterProperties::builder()
+            .set_compression(Compression::SNAPPY)
+            .build();
+        let file = File::create(path)?;
+        Ok(Groups {
+            columns,
+            out: ArrowWriter::try_new(file, schema.clone(), Some(properties))?,
+            schema,
+            waiting: Vec::new(),
+        })
     }
-    out.close()?;
-    Ok(())
+
+    fn take(&mut self, row: Row<'a>) -> io::Result<()> {
+        self.waiting.push(row);
+        match self.waiting.len() == GROUP {
+            true => self.write(),
+            false => Ok(()),
+        }
+    }
+
+    fn write(&mut self) -> io::Result<()> {
+        let rows = std::mem::take(&mut self.waiting);
+        let arrays = self.columns.iter().enumerate();
+        let arrays = arrays.map(|(at, (_, kind))| array(&rows, at, *kind));
+        let batch = RecordBatch::try_new(self.schema.clone(), arrays.collect());
+        Ok(self.out.write(&batch.map_err(io::Error::other)?)?)
+    }
+
+    fn finish(mut self) -> io::Result<()> {
+        if !self.waiting.is_empty() {
+            self.write()?;
+        }
+        self.out.close()?;
+        Ok(())
+    }
 }
 
 /// One column of some rows.

@@ -5,14 +5,134 @@
 
 use std::path::{Path, PathBuf};
 
-use treering_data::{Stream, shortened};
+use treering_data::{Stream, TaskSize, shortened};
 use treering_graph::Graph;
-use treering_learn::one_task;
+use treering_learn::{hold_out, one_task};
 
 use crate::Global;
 use crate::failure::Failure;
+use crate::memory::to_cut;
 use crate::plan::PlanFlags;
 use crate::source::Source;
+
+/// Tasks, each cut out of the data when it is needed: together they would be a second copy of it.
+pub(super) struct Tasks {
+    data: Data,
+    sizes: Vec<TaskSize>,
+    held_out: Option<HeldOut>,
+}
+
+enum Data {
+    /// Graphs that are tasks as they are.
+    Graphs(Vec<Graph>),
+    /// A graph, and how it is cut.
+    Cut(Box<(Graph, Stream)>),
+}
+
+/// What is held out of every task's train nodes.
+pub(super) struct HeldOut {
+    pub(super) share: f64,
+    pub(super) seed: u64,
+    /// The number of the first task, which seeds its draw.
+    pub(super) first: u64,
+}
+
+impl Tasks {
+    fn new(data: Data) -> Self {
+        let sizes = match &data {
+            Data::Graphs(graphs) => graphs.iter().map(TaskSize::of).collect(),
+            Data::Cut(both) => both.1.sizes(&both.0),
+        };
+        Tasks {
+            data,
+            sizes,
+            held_out: None,
+        }
+    }
+
+    /// The tasks of a stream.
+    pub(super) fn of_stream(graph: Graph, stream: Stream) -> Self {
+        Tasks::new(Data::Cut(Box::new((graph, stream))))
+    }
+
+    /// Holds some train nodes out from now on.
+    pub(super) fn hold_out(&mut self, held_out: HeldOut) {
+        self.held_out = Some(held_out);
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.sizes.len()
+    }
+
+    /// How large every task is.
+    pub(super) fn sizes(&self) -> &[TaskSize] {
+        &self.sizes
+    }
+
+    /// What cutting a task takes beside the task.
+    pub(super) fn to_cut(&self) -> u64 {
+        match &self.data {
+            Data::Graphs(_) => 0,
+            Data::Cut(both) => to_cut(&both.0),
+        }
+    }
+
+    /// The names of a task's classes.
+    pub(super) fn classes(&self, task: usize) -> Vec<&str> {
+        match &self.data {
+            Data::Graphs(graphs) => {
+                let labels = graphs[task].labels();
+                let names = labels.map_or(&[][..], |labels| labels.names());
+                names.iter().map(String::as_str).collect()
+            }
+            Data::Cut(both) => {
+                let (graph, stream) = &**both;
+                let classes = stream.tasks[task].classes.iter();
+                let name = |&class| graph.labels().map_or("", |labels| labels.name(class));
+                classes.map(name).collect()
+            }
+        }
+    }
+
+    /// The whole of the data, for its name and origin.
+    pub(super) fn origin(&self) -> Option<&treering_graph::Origin> {
+        match &self.data {
+            Data::Graphs(graphs) => graphs.first().map(Graph::origin),
+            Data::Cut(both) => Some(both.0.origin()),
+        }
+    }
+
+    /// Whether validation nodes will be there to judge by.
+    pub(super) fn has_validation(&self) -> bool {
+        match &self.held_out {
+            Some(held_out) => held_out.share > 0.0,
+            None => self.sizes.iter().any(|size| size.validation > 0),
+        }
+    }
+
+    /// The graph of a task.
+    pub(super) fn graph(&self, task: usize) -> Result<Graph, Failure> {
+        let graph = match &self.data {
+            Data::Graphs(graphs) => graphs[task].clone(),
+            Data::Cut(both) => {
+                let (graph, stream) = &**both;
+                stream.cut(graph, stream.tasks[task].id)?
+            }
+        };
+        Ok(match &self.held_out {
+            None => graph,
+            Some(held) => hold_out(graph, held.share, held.seed, held.first + task as u64)?,
+        })
+    }
+
+    /// Tasks that nobody has cut yet have train nodes of every class: no others are planned.
+    pub(super) fn given(&self) -> &[Graph] {
+        match &self.data {
+            Data::Graphs(graphs) => graphs,
+            Data::Cut(_) => &[],
+        }
+    }
+}
 
 /// What the caller wants to learn out of the data.
 pub(super) struct Wanted<'a> {
@@ -25,7 +145,7 @@ pub(super) struct Wanted<'a> {
 
 impl Wanted<'_> {
     /// The tasks in their order.
-    pub(super) fn load(&self, global: &Global) -> Result<Vec<Graph>, Failure> {
+    pub(super) fn load(&self, global: &Global) -> Result<Tasks, Failure> {
         let cuts = self.classes_per_task.is_some() || self.plan.has_groups();
         if !cuts && self.plan.is_given() {
             return Err(Failure::input(
@@ -44,11 +164,14 @@ impl Wanted<'_> {
                     folder.display()
                 )));
             }
-            return self.load_stream(folder, global);
+            return Ok(Tasks::new(Data::Graphs(self.load_stream(folder, global)?)));
         }
         let graph = self.source.load(global)?.graph;
         match cuts {
-            false => Ok(vec![one_task(graph, self.classes)?]),
+            false => Ok(Tasks::new(Data::Graphs(vec![one_task(
+                graph,
+                self.classes,
+            )?]))),
             true => {
                 let per_task = self.classes_per_task.unwrap_or(1);
                 let plan = Stream::plan(&graph, &self.plan.options(per_task, self.seed))?;
@@ -59,8 +182,7 @@ impl Wanted<'_> {
                         dropped.reason.explain()
                     );
                 }
-                let tasks = plan.tasks.iter();
-                Ok(tasks.map(|task| plan.task_graph(&graph, task.id)).collect())
+                Ok(Tasks::of_stream(graph, plan))
             }
         }
     }

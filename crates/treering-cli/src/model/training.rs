@@ -1,20 +1,25 @@
 //! Training into a model directory: who holds the lock, what is learned together, what is committed when.
 //!
 //! The lock comes before the training, so that a second writer is refused at once instead of after an hour. A model's first task is
-//! committed as soon as it is learned, because everything later stands on its backbone; later tasks are trained together, which is faster and
-//! gives the same bytes, and committed one by one.
+//! committed as soon as it is learned, because everything later stands on its backbone; later tasks are trained together as far as memory allows, which is
+//! faster and gives the same bytes, and committed as many at once as make a few megabytes. A task's graph is cut out of the data when its turn comes and goes when it is learned.
 
 use std::path::Path;
 
-use serde_json::Value;
-use treering_data::Progress;
-use treering_graph::Graph;
+use treering_data::{Progress, check_mapped};
 use treering_learn::saved::{self, Keep, Parameters};
-use treering_learn::{LearnError, Shown, TrainingTask};
+use treering_learn::{Shown, TrainingTask};
 use treering_store::{Change, Fault, Model, NewRing, RingEntry, Writer};
 
 use super::ground::Ground;
+use super::tasks::Tasks;
 use crate::failure::Failure;
+use crate::memory::{self, Estimate};
+use crate::progress::Several;
+
+/// Rings of so many bytes are committed together. Every commit writes the whole manifest: with one ring a commit, a thousand small rings write it a thousand
+/// times. All of them are trained by then, so little is lost where a commit is interrupted.
+const AT_ONCE: usize = 16 << 20;
 
 /// A model that is being added to, or begun.
 pub(super) struct Training {
@@ -85,7 +90,7 @@ impl Training {
     }
 
     /// Refuses tasks that do not fit the model, before any work.
-    pub(super) fn check(&self, tasks: &[Graph], names: &[String]) -> Result<(), Failure> {
+    pub(super) fn check(&self, tasks: &Tasks, names: &[String]) -> Result<(), Failure> {
         Ground {
             folder: self.writer.folder(),
             manifest: self.writer.manifest(),
@@ -94,10 +99,17 @@ impl Training {
         .check(tasks, names)
     }
 
+    /// What learning these tasks takes.
+    pub(super) fn estimate(&self, tasks: &Tasks) -> Estimate {
+        let is_new = self.model().is_none();
+        let parameters = self.learner.parameters();
+        Estimate::of(tasks.to_cut() + memory::to_learn(&parameters, tasks.sizes(), is_new))
+    }
+
     /// Learns tasks and commits their rings; `done` hears of every commit.
     pub(super) fn learn(
         mut self,
-        graphs: &[Graph],
+        tasks: &Tasks,
         names: &[String],
         progress: &dyn Progress,
         mut done: impl FnMut(&RingEntry) -> Result<(), Failure>,
@@ -108,59 +120,55 @@ impl Training {
             true => Shown::TrainAndValidation,
             false => Shown::Train,
         };
-        let tasks = (next..)
-            .zip(graphs)
-            .map(|(number, graph)| TrainingTask::new(graph.clone(), number, shown))
-            .collect::<Result<Vec<_>, LearnError>>()?;
         let is_new = self.model().is_none();
-        for batch in batches(tasks.len(), is_new) {
+        let batches = memory::batches(&self.learner.parameters(), tasks.sizes(), is_new);
+        for batch in batches {
+            let one = |at: usize| -> Result<TrainingTask, Failure> {
+                let graph = tasks.graph(at)?;
+                Ok(TrainingTask::new(graph, next + at as u64, shown)?)
+            };
+            let cut = batch.clone().map(one).collect::<Result<Vec<_>, _>>()?;
             let known = self.learner.rings();
-            self.learner.learn(&tasks[batch.clone()], progress)?;
-            for (ring, at) in (known..).zip(batch) {
+            let several = Several {
+                inner: progress,
+                before: batch.start,
+                here: batch.len(),
+                all: tasks.len(),
+            };
+            self.learner.learn(&cut, &several)?;
+            check_mapped()?;
+            let (mut pending, mut bytes) = (Vec::new(), 0);
+            for ((ring, at), task) in (known..).zip(batch.clone()).zip(&cut) {
                 let begins = is_new && at == 0;
                 if begins {
-                    let head = saved::head(&*self.learner, &tasks[at], &names[at]);
+                    let head = saved::head(&*self.learner, task, &names[at]);
                     self.writer = self.writer.with_head(head)?;
                 }
-                let facts = saved::facts(&self.learner.parameters(), &tasks[at], begins);
-                let bytes = self.learner.ring(ring);
-                done(&self.commit(&names[at], &tasks[at], bytes, facts)?)?;
+                let ring = NewRing {
+                    name: names[at].clone(),
+                    classes: task.classes().to_vec(),
+                    facts: saved::facts(&self.learner.parameters(), task, begins),
+                    bytes: self.learner.ring(ring),
+                };
+                bytes += ring.bytes.len();
+                pending.push(self.change(ring));
+                if bytes >= AT_ONCE || at + 1 == batch.end {
+                    bytes = 0;
+                    let entries = self.writer.commit(std::mem::take(&mut pending))?;
+                    entries.iter().try_for_each(&mut done)?;
+                }
             }
         }
         Ok(self)
     }
 
-    fn commit(
-        &mut self,
-        name: &str,
-        task: &TrainingTask,
-        bytes: Vec<u8>,
-        facts: Value,
-    ) -> Result<RingEntry, Failure> {
-        let ring = NewRing {
-            name: name.to_owned(),
-            classes: task.classes().to_vec(),
-            facts,
-            bytes,
-        };
-        let change = match &self.replaced {
+    fn change(&self, ring: NewRing) -> Change {
+        match &self.replaced {
             None => Change::Add(ring),
             Some(old) => Change::Replace {
                 number: old.number,
                 ring,
             },
-        };
-        let entries = self.writer.commit(vec![change])?;
-        let entry = entries.into_iter().next();
-        entry.ok_or_else(|| Failure::system("the commit gave no ring"))
+        }
     }
-}
-
-/// A new model's first task alone, the others together.
-fn batches(tasks: usize, is_new: bool) -> Vec<std::ops::Range<usize>> {
-    let first = usize::from(is_new).min(tasks);
-    [0..first, first..tasks]
-        .into_iter()
-        .filter(|batch| !batch.is_empty())
-        .collect()
 }

@@ -3,13 +3,19 @@
 //! A stream is a plan over a graph, not a copy of it: [`Stream::plan`] decides, [`Stream::task_graph`] cuts out one task
 //! when it is needed.
 
+mod cut;
 mod files;
 mod plan;
+mod sizes;
 
 use serde::{Deserialize, Serialize};
 use treering_graph::{ClassId, Graph, Labels, NodeId, Role, TaskId};
 
+use crate::Result;
+
+pub use cut::induced;
 pub use plan::StreamError;
+pub use sizes::TaskSize;
 
 /// How a graph becomes a stream.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -184,13 +190,33 @@ impl Stream {
     /// # Panics
     /// When `graph` is not the graph that the plan was made for.
     pub fn task_graph(&self, graph: &Graph, task: TaskId) -> Graph {
-        let current = &self.tasks[task.index()];
         let nodes = self.task_nodes(task);
+        self.labelled(graph, task, &nodes, graph.induced(&nodes))
+    }
+
+    /// As [`Stream::task_graph`]; features that are too large for memory lie in a file.
+    ///
+    /// # Errors
+    /// No room for that file.
+    ///
+    /// # Panics
+    /// As [`Stream::task_graph`].
+    pub fn cut(&self, graph: &Graph, task: TaskId) -> Result<Graph> {
+        let nodes = self.task_nodes(task);
+        Ok(self.labelled(graph, task, &nodes, induced(graph, &nodes)?))
+    }
+
+    /// How large every task's graph will be, without making it.
+    pub fn sizes(&self, graph: &Graph) -> Vec<TaskSize> {
+        sizes::sizes(self, graph)
+    }
+
+    /// Puts a task's labels and split to its cut.
+    fn labelled(&self, graph: &Graph, task: TaskId, nodes: &[NodeId], cut: Graph) -> Graph {
+        let current = &self.tasks[task.index()];
         let mut roles = current.roles.clone();
         roles.resize(nodes.len(), Role::None);
-        graph
-            .induced(&nodes)
-            .with_labels(self.task_labels(graph, current, &nodes))
+        cut.with_labels(self.task_labels(graph, current, nodes))
             .and_then(|cut| cut.with_split(roles))
             .unwrap_or_else(|error| {
                 unreachable!("one label and one role were made per node: {error}")

@@ -258,7 +258,7 @@ pub fn tasks_of(
     stream: &Stream,
     shown: Shown,
 ) -> Result<Vec<TrainingTask>, LearnError> {
-    tasks_from(stream, shown, |task| stream.task_graph(graph, task.id))
+    tasks_from(stream, shown, |task| Ok(stream.cut(graph, task.id)?))
 }
 
 /// The tasks of a stream as the protocol `inductive` shows them: train nodes and the arcs between them, nothing else.
@@ -270,17 +270,17 @@ pub fn inductive_tasks_of(graph: &Graph, stream: &Stream) -> Result<Vec<Training
         let whole = stream.task_graph(graph, task.id);
         let is_train = |node: &NodeId| task.roles.get(node.index()) == Some(&Role::Train);
         let train: Vec<NodeId> = NodeId::first(whole.nodes()).filter(is_train).collect();
-        whole.induced(&train)
+        Ok(whole.induced(&train))
     })
 }
 
 fn tasks_from(
     stream: &Stream,
     shown: Shown,
-    cut: impl Fn(&treering_data::Task) -> Graph,
+    cut: impl Fn(&treering_data::Task) -> Result<Graph, LearnError>,
 ) -> Result<Vec<TrainingTask>, LearnError> {
     let tasks = stream.tasks.iter();
     tasks
-        .map(|task| TrainingTask::new(cut(task), u64::from(task.id.0) + 1, shown))
+        .map(|task| TrainingTask::new(cut(task)?, u64::from(task.id.0) + 1, shown))
         .collect()
 }

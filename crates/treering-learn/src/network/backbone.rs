@@ -1,12 +1,17 @@
 //! The backbone: f(X) = ReLU(S^hops X W1) W2, frozen once it is pre-trained.
 
+use std::borrow::Cow;
+
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
+use rayon::prelude::*;
+use treering_data::{Large, memory_limit};
 use treering_graph::{Propagation, Side};
 
-use super::dense::{Into, product, view};
+use super::dense::{Into, product, row_blocks, view};
 use super::inputs::Inputs;
 use super::number::Number;
+use crate::LearnError;
 
 /// The frozen network that every task shares.
 #[derive(Clone, Debug, PartialEq)]
@@ -54,32 +59,70 @@ impl<T: Number> Backbone<T> {
     /// # Complexity
     /// O((entries of X + hops x arcs) x hidden), or with dense X of few columns O(hops x arcs x columns + rows x columns
     /// x hidden).
+    ///
+    /// # Errors
+    /// No room on a disk for what is too much for memory.
     pub fn hidden_layer(
         &self,
         inputs: &Inputs<T>,
         propagation: &Propagation<'_>,
         rows: &[usize],
-    ) -> Vec<T> {
+    ) -> Result<Large<T>, LearnError> {
         let columns = inputs.present().len();
         let first = self.first_of(inputs.present());
         if let Some(x) = inputs.dense().filter(|_| columns < self.hidden) {
-            let smooth = propagation.smooth(Side::Forward, x, columns, self.hops);
-            let chosen = pick(&smooth, columns, rows);
-            let mut out = vec![T::ZERO; rows.len() * self.hidden];
-            let a = view(&chosen, rows.len(), columns);
-            product(
-                &mut out,
-                Into::Replace,
-                a,
-                view(&first, columns, self.hidden),
-            );
-            return out;
+            let chosen = smoothed_rows(propagation, x, columns, self.hops, rows)?;
+            let mut out = Large::zeros(rows.len() * self.hidden)?;
+            for some in row_blocks(rows.len()) {
+                let from = some.start * columns..some.end * columns;
+                let to = some.start * self.hidden..some.end * self.hidden;
+                let a = view(&chosen[from.clone()], some.len(), columns);
+                let b = view(&first, columns, self.hidden);
+                product(&mut out[to.clone()], Into::Replace, a, b);
+                chosen.release(from);
+                out.release(to);
+            }
+            return Ok(out);
         }
         let mut projected = Vec::new();
         inputs.times(&first, self.hidden, None, &mut projected);
-        let smooth = propagation.smooth(Side::Forward, &projected, self.hidden, self.hops);
-        pick(&smooth, self.hidden, rows)
+        smoothed_rows(propagation, &projected, self.hidden, self.hops, rows)
     }
+}
+
+/// Some rows of S^hops X, for X row by row. As many columns are smoothed at a time as memory allows.
+fn smoothed_rows<T: Number>(
+    propagation: &Propagation<'_>,
+    x: &[T],
+    width: usize,
+    hops: usize,
+    rows: &[usize],
+) -> Result<Large<T>, LearnError> {
+    let mut out = Large::zeros(rows.len() * width)?;
+    // The columns themselves and two strips to work in, in a quarter of the memory.
+    let each = 3 * size_of::<T>() as u64 * propagation.nodes().max(1) as u64;
+    let step = (memory_limit() / 4 / each).clamp(1, width.max(1) as u64) as usize;
+    for start in (0..width).step_by(step) {
+        let strip = start..width.min(start + step);
+        let part: Cow<'_, [T]> = match strip.len() == width {
+            true => Cow::Borrowed(x),
+            false => {
+                let rows = x.par_chunks(width).with_min_len(1024);
+                let some = rows.flat_map_iter(|row| &row[strip.clone()]).copied();
+                Cow::Owned(some.collect())
+            }
+        };
+        let smooth = propagation.smooth_strip(Side::Forward, &part, (strip.len(), width), hops);
+        drop(part);
+        out.fill(width, |some, out| {
+            let both = out.par_chunks_mut(width).zip(&rows[some]);
+            both.with_min_len(64).for_each(|(to, &row)| {
+                let from = &smooth[row * strip.len()..(row + 1) * strip.len()];
+                to[strip.clone()].copy_from_slice(from);
+            });
+        });
+    }
+    Ok(out)
 }
 
 /// Some rows of a matrix.

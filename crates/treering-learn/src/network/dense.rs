@@ -1,5 +1,7 @@
 //! Dense products, by faer, in pieces of fixed size so that the rounding is the same for any number of threads.
 
+use std::ops::Range;
+
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
 use rayon::prelude::*;
@@ -10,6 +12,26 @@ use super::number::Number;
 /// whole right side once; at least two pieces, so that two threads can share.
 fn piece_rows(rows: usize) -> usize {
     rows.div_ceil(2).next_multiple_of(64).min(256)
+}
+
+/// Rows in blocks, so that what is made of them need not be held for all at once. Products of a block are, to the bit, those of all rows: no block but an only one is so
+/// small that it would be cut into other pieces.
+pub fn row_blocks(rows: usize) -> impl Iterator<Item = Range<usize>> {
+    const BLOCK: usize = 8192;
+    const SMALLEST: usize = 512;
+    let blocks = match rows % BLOCK {
+        rest if rest < SMALLEST => rows / BLOCK,
+        _ => rows / BLOCK + 1,
+    };
+    let blocks = blocks.max(1);
+    (0..blocks).map(move |at| {
+        let end = if at + 1 == blocks {
+            rows
+        } else {
+            (at + 1) * BLOCK
+        };
+        at * BLOCK..end
+    })
 }
 
 /// `rows` x `columns` numbers, row by row.
@@ -62,7 +84,33 @@ pub fn product_here<T: Number>(out: &mut [T], into: Into, a: MatRef<'_, T>, b: M
 
 #[cfg(test)]
 mod tests {
-    use super::{Into, product, view};
+    use super::{Into, product, row_blocks, view};
+
+    #[test]
+    fn blocks_cover_all_rows_and_multiply_to_the_same_bits() {
+        for rows in [0, 1, 511, 8191, 8192, 8193, 8703, 8704, 16500, 25000] {
+            let (k, n) = (37, 19);
+            let a: Vec<f32> = (0..rows * k).map(|i| (i % 101) as f32 / 7.0).collect();
+            let b: Vec<f32> = (0..k * n).map(|i| (i % 53) as f32 / 11.0 - 2.0).collect();
+            let mut whole = vec![0f32; rows * n];
+            product(&mut whole, Into::Replace, view(&a, rows, k), view(&b, k, n));
+            let mut next = 0;
+            for some in row_blocks(rows) {
+                assert_eq!(some.start, next);
+                next = some.end;
+                let mut part = vec![0f32; some.len() * n];
+                let rows = &a[some.start * k..some.end * k];
+                product(
+                    &mut part,
+                    Into::Replace,
+                    view(rows, some.len(), k),
+                    view(&b, k, n),
+                );
+                assert!(part == whole[some.start * n..some.end * n], "{some:?}");
+            }
+            assert_eq!(next, rows);
+        }
+    }
 
     #[test]
     fn products_are_those_of_the_definition_either_way_round() {

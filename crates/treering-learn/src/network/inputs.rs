@@ -5,9 +5,9 @@
 
 use faer::MatRef;
 use rayon::prelude::*;
-use treering_graph::{Features, Sparse};
+use treering_graph::{Buffer, Features, Sparse};
 
-use super::dense::{Into, product, view};
+use super::dense::{Into, product, row_blocks, view};
 use super::kernels::{add_rows_scaled, add_scaled};
 use super::number::Number;
 
@@ -24,7 +24,7 @@ pub struct Inputs<T> {
 
 enum Stored<T> {
     /// Row by row, every column present.
-    Dense(Vec<T>),
+    Dense(Buffer<T>),
     /// By rows and by columns; columns counted among those present.
     Sparse { rows: Lists<T>, columns: Lists<T> },
 }
@@ -56,7 +56,7 @@ impl<T: Number> Inputs<T> {
             Features::Dense(dense) => Inputs {
                 rows: dense.rows(),
                 present: (0..dense.columns() as u32).collect(),
-                stored: Stored::Dense(dense.values().iter().map(|&x| number(x)).collect()),
+                stored: Stored::Dense(T::of_features(dense.buffer())),
             },
             Features::Sparse(sparse) => Self::sparse(sparse),
         }
@@ -71,7 +71,7 @@ impl<T: Number> Inputs<T> {
         Inputs {
             rows,
             present,
-            stored: Stored::Dense(values),
+            stored: Stored::Dense(values.into()),
         }
     }
 
@@ -87,7 +87,8 @@ impl<T: Number> Inputs<T> {
             present: self.present.clone(),
             stored: match &self.stored {
                 Stored::Dense(values) => {
-                    Stored::Dense(values.iter().map(|&value| change(value)).collect())
+                    let values: Vec<T> = values.iter().map(|&value| change(value)).collect();
+                    Stored::Dense(values.into())
                 }
                 Stored::Sparse { rows, columns } => Stored::Sparse {
                     rows: lists(rows),
@@ -174,13 +175,16 @@ impl<T: Number> Inputs<T> {
         match &self.stored {
             Stored::Dense(x) => {
                 let masked = kept.map(|kept| mask_rows(w, width, kept));
-                let w = view(masked.as_deref().unwrap_or(w), self.present.len(), width);
-                product(
-                    out,
-                    Into::Replace,
-                    view(x, self.rows, self.present.len()),
-                    w,
-                );
+                let columns = self.present.len();
+                let w = view(masked.as_deref().unwrap_or(w), columns, width);
+                // In blocks, so that features in a file need not be in memory all at once.
+                for some in row_blocks(self.rows) {
+                    let from = some.start * columns..some.end * columns;
+                    let out = &mut out[some.start * width..some.end * width];
+                    let x_part = view(&x[from.clone()], some.len(), columns);
+                    product(out, Into::Replace, x_part, w);
+                    x.release(from);
+                }
             }
             Stored::Sparse { rows, .. } => {
                 out.fill(T::ZERO);

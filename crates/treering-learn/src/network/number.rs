@@ -2,13 +2,15 @@
 
 use std::ops::{Div, DivAssign, MulAssign, Neg, Sub, SubAssign};
 
-use treering_graph::Real;
+use treering_data::Pod;
+use treering_graph::{Buffer, Real};
 
 use super::lanes::{Lanes, Plain};
 
 /// A number that networks are trained in.
 pub trait Number:
     Real
+    + Pod
     + faer::traits::ComplexField
     + PartialOrd
     + Sub<Output = Self>
@@ -27,6 +29,8 @@ pub trait Number:
     const ONE: Self;
     /// Without loss.
     fn to_f64(self) -> f64;
+    /// Features in this type; the very same memory where they are.
+    fn of_features(values: &Buffer<f32>) -> Buffer<Self>;
     /// The square root.
     fn root(self) -> Self;
     /// e to the power of this.
@@ -45,6 +49,10 @@ impl Number for f32 {
 
     fn to_f64(self) -> f64 {
         f64::from(self)
+    }
+
+    fn of_features(values: &Buffer<f32>) -> Buffer<f32> {
+        values.clone()
     }
 
     #[inline(always)]
@@ -92,6 +100,11 @@ impl Number for f64 {
     type Fast = Plain<f64>;
     const ZERO: f64 = 0.0;
     const ONE: f64 = 1.0;
+
+    fn of_features(values: &Buffer<f32>) -> Buffer<f64> {
+        let wide: Vec<f64> = values.iter().map(|&value| f64::from(value)).collect();
+        wide.into()
+    }
 
     fn to_f64(self) -> f64 {
         self

@@ -1,11 +1,12 @@
 //! Answering a query: find its task, then classify with that task's prompt and head.
 
 use rayon::prelude::*;
+use treering_data::Large;
 use treering_graph::{Propagation, Side};
 
 use super::parameters::Routing;
 use super::profile::Route;
-use super::prompt::{fold_head, padded, shares};
+use super::prompt::{fold_head, padded, padded_rows, shares};
 use super::together::padded_width;
 use super::{Ring, Tpp};
 use crate::network::backbone::{Backbone, pick};
@@ -24,7 +25,7 @@ impl Tpp {
         if query.nodes.is_empty() {
             return Ok(Vec::new());
         }
-        let network = Network::new(query, backbone);
+        let network = Network::new(query, backbone)?;
         let answers = match (&query.tasks, self.parameters.routing) {
             (Some(tasks), _) => {
                 let known = |&task: &u32| Route {
@@ -67,7 +68,7 @@ impl Tpp {
                 learned: rings.len(),
             })?),
         };
-        Ok(Network::new(query, backbone).embeddings(ring))
+        Ok(Network::new(query, backbone)?.embeddings(ring))
     }
 
     /// Which task each group of the query belongs to.
@@ -90,38 +91,33 @@ struct Network<'a> {
     inputs: Inputs<f32>,
     propagation: Propagation<'a>,
     /// S^hops X W1 on the query's nodes.
-    base: Vec<f32>,
+    base: Large<f32>,
     nodes: Vec<usize>,
     width: usize,
 }
 
 impl<'a> Network<'a> {
-    fn new(query: &'a Query, backbone: &'a Backbone) -> Self {
+    fn new(query: &'a Query, backbone: &'a Backbone) -> Result<Self, LearnError> {
         let graph = query.graph();
         let propagation = Propagation::new(graph.arcs());
         let inputs = Inputs::new(graph.features());
         let nodes: Vec<usize> = query.nodes.iter().map(|node| node.index()).collect();
         let width = padded_width(backbone.hidden);
-        let base = padded(
-            &backbone.hidden_layer(&inputs, &propagation, &nodes),
-            backbone.hidden,
-            width,
-        );
-        Network {
+        let base = backbone.hidden_layer(&inputs, &propagation, &nodes)?;
+        Ok(Network {
             backbone,
             inputs,
             propagation,
-            base,
+            base: padded_rows(base, backbone.hidden, width)?,
             nodes,
             width,
-        }
+        })
     }
 
     /// A ring's probabilities on some of the query's nodes, one row each.
     fn probabilities(&self, ring: &Ring, chosen: &[usize]) -> Vec<f32> {
         let (mixed, product) = self.prompt(ring, chosen);
         let tokens = ring.prompt.as_ref().map_or(0, |prompt| prompt.count);
-        let base = pick(&self.base, self.width, chosen);
         let folded = fold_head(self.backbone, &ring.head.weights, self.width);
         let classes = ring.classes();
         let mut probabilities = vec![0f32; chosen.len() * classes];
@@ -130,8 +126,9 @@ impl<'a> Network<'a> {
             .enumerate()
             .for_each(|(at, out)| {
                 let rows = at * PIECE..at * PIECE + out.len() / classes;
+                let base = pick(&self.base, self.width, &chosen[rows.clone()]);
                 let rows = Rows {
-                    base: &base[rows.start * self.width..rows.end * self.width],
+                    base: &base,
                     shares: &mixed[rows.start * tokens..rows.end * tokens],
                     product: &product,
                     folded: &folded,
@@ -141,6 +138,7 @@ impl<'a> Network<'a> {
                 };
                 prompted_probabilities(&rows, out);
             });
+        self.base.release(0..self.base.len());
         probabilities
     }
 

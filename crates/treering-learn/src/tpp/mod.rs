@@ -256,15 +256,7 @@ impl Tpp {
             }
         };
         let width = together::padded_width(backbone.hidden);
-        Ok(Session::new(
-            p,
-            backbone,
-            task,
-            count,
-            head,
-            shared.is_some(),
-            width,
-        ))
+        Session::new(p, backbone, task, count, head, shared.is_some(), width)
     }
 }
 

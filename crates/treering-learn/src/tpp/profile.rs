@@ -4,7 +4,7 @@ use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use treering_data::{Progress, Purpose, random};
+use treering_data::{Progress, Purpose, memory_limit, random};
 use treering_graph::{Arcs, Features, Graph, NodeId, Propagation, Side};
 
 use super::parameters::Profile;
@@ -233,30 +233,32 @@ fn group_products(
     smoothing: usize,
 ) -> Vec<f64> {
     let tasks = prototypes.len();
-    let products = node_products(query.graph(), prototypes);
-    let products = match profile {
-        Profile::FeatureMean => products,
-        Profile::Smoothed => {
-            let propagation = Propagation::new(arcs);
-            let mut smooth = propagation.smooth(Side::Forward, &products, tasks, smoothing);
-            for (row, degree) in smooth.chunks_mut(tasks).zip(propagation.degrees()) {
-                row.iter_mut().for_each(|value| *value /= degree.sqrt());
-            }
-            smooth
-        }
-    };
     let (numbers, groups) = query.group_numbers();
     let mut sums = vec![0f64; groups * tasks];
     let mut sizes = vec![0f64; groups];
-    for (node, &group) in query.nodes.iter().zip(&numbers) {
-        let group = group as usize;
-        sizes[group] += 1.0;
-        let from = &products[node.index() * tasks..(node.index() + 1) * tasks];
-        for (sum, value) in sums[group * tasks..(group + 1) * tasks]
-            .iter_mut()
-            .zip(from)
-        {
-            *sum += value;
+    numbers
+        .iter()
+        .for_each(|&group| sizes[group as usize] += 1.0);
+    let propagation = (profile == Profile::Smoothed).then(|| Propagation::new(arcs));
+    // Products, two strips to work in and the result, in a quarter of the memory.
+    let each = 4 * size_of::<f64>() as u64 * query.graph().nodes().max(1) as u64;
+    let step = (memory_limit() / 4 / each).clamp(1, tasks.max(1) as u64) as usize;
+    for start in (0..tasks).step_by(step) {
+        let some = start..tasks.min(start + step);
+        let width = some.len();
+        let mut products = node_products(query.graph(), &prototypes[some.clone()]);
+        if let Some(operator) = &propagation {
+            products = operator.smooth_strip(Side::Forward, &products, (width, tasks), smoothing);
+            for (row, degree) in products.chunks_mut(width).zip(operator.degrees()) {
+                row.iter_mut().for_each(|value| *value /= degree.sqrt());
+            }
+        }
+        for (node, &group) in query.nodes.iter().zip(&numbers) {
+            let from = &products[node.index() * width..(node.index() + 1) * width];
+            let to = &mut sums[group as usize * tasks..(group as usize + 1) * tasks][some.clone()];
+            to.iter_mut()
+                .zip(from)
+                .for_each(|(sum, value)| *sum += value);
         }
     }
     for (row, size) in sums.chunks_mut(tasks).zip(sizes) {
@@ -274,11 +276,10 @@ fn node_products(graph: &Graph, prototypes: &[&[f64]]) -> Vec<f64> {
         .flat_map(|column| prototypes.iter().map(move |p| p[column]))
         .collect();
     let mut products = vec![0f64; graph.nodes() * tasks];
-    products
-        .par_chunks_mut(tasks)
-        .with_min_len(64)
-        .enumerate()
-        .for_each(|(node, out)| {
+    graph.features().visit(|rows| {
+        let some = &mut products[rows.start * tasks..rows.end * tasks];
+        let each = some.par_chunks_mut(tasks).zip(rows).with_min_len(64);
+        each.for_each(|(out, node)| {
             let mut add = |column: usize, value: f32| {
                 for (out, p) in out.iter_mut().zip(&by_column[column * tasks..]) {
                     *out += f64::from(value) * p;
@@ -299,5 +300,6 @@ fn node_products(graph: &Graph, prototypes: &[&[f64]]) -> Vec<f64> {
                 }
             }
         });
+    });
     products
 }

@@ -8,17 +8,17 @@
 //! for all tasks that are learned at once.
 
 use rayon::prelude::*;
-use treering_data::{Purpose, random};
+use treering_data::{Large, Purpose, random};
 use treering_graph::{Propagation, Room, Side};
 
 use super::parameters::TppParameters;
-use crate::TrainingTask;
 use crate::network::adam::{Step, Trained, decayed};
 use crate::network::backbone::{Backbone, uniform};
 use crate::network::dense::Into;
 use crate::network::inputs::Inputs;
 use crate::network::kernels::{Rows, Sums, add_scaled, dot, prompted_rows, softmax};
 use crate::network::number::Number;
+use crate::{LearnError, TrainingTask};
 
 /// Rows that one thread works on at a time.
 const PIECE: usize = 256;
@@ -88,7 +88,7 @@ pub(crate) struct Session<'a, T> {
     labels: Vec<u32>,
     weights: Vec<T>,
     /// B on the train rows, each padded to the width of W1's rows in [`super::together`].
-    base: Vec<T>,
+    base: Large<T>,
     width: usize,
     count: usize,
     start: Prompt<T>,
@@ -124,16 +124,13 @@ impl<'a, T: Number> Session<'a, T> {
         head: Head<T>,
         head_frozen: bool,
         width: usize,
-    ) -> Self {
+    ) -> Result<Self, LearnError> {
         let graph = task.graph();
         let propagation = Propagation::new(graph.arcs());
         let inputs = Inputs::new(graph.features());
         let train: Vec<usize> = task.train().nodes.iter().map(|node| node.index()).collect();
-        let base = padded(
-            &backbone.hidden_layer(&inputs, &propagation, &train),
-            backbone.hidden,
-            width,
-        );
+        let base = backbone.hidden_layer(&inputs, &propagation, &train)?;
+        let base = padded_rows(base, backbone.hidden, width)?;
         let start = Prompt::start(parameters, count, backbone.features);
         let columns = inputs.present();
         let scorer = columns
@@ -141,7 +138,7 @@ impl<'a, T: Number> Session<'a, T> {
             .flat_map(|&column| (0..count).map(move |token| (token, column as usize)))
             .map(|(token, column)| start.scorer[token * backbone.features + column])
             .collect();
-        Session {
+        Ok(Session {
             weights: class_weights(
                 &task.train().classes,
                 head.bias.len(),
@@ -165,7 +162,7 @@ impl<'a, T: Number> Session<'a, T> {
             count,
             start,
             head_frozen,
-        }
+        })
     }
 
     /// The tokens to start from.
@@ -355,6 +352,25 @@ pub(crate) fn padded<T: Number>(rows: &[T], from: usize, to: usize) -> Vec<T> {
         into[..from].copy_from_slice(row);
     }
     padded
+}
+
+/// The same for rows that may lie in a file; those that are wide enough stay where they are.
+pub(crate) fn padded_rows<T: Number>(
+    rows: Large<T>,
+    from: usize,
+    to: usize,
+) -> Result<Large<T>, LearnError> {
+    if from == to {
+        return Ok(rows);
+    }
+    let mut padded = Large::zeros(rows.len() / from * to)?;
+    padded.fill(to, |some, padded| {
+        let rows = rows[some.start * from..].chunks(from);
+        for (into, row) in padded.chunks_mut(to).zip(rows) {
+            into[..from].copy_from_slice(row);
+        }
+    });
+    Ok(padded)
 }
 
 /// W2 times the head, one padded row a class.

@@ -66,7 +66,8 @@ fn gradients_equal_finite_differences() {
             head,
             false,
             8,
-        );
+        )
+        .unwrap();
         let tokens = session.tokens().to_vec();
         set_tokens(&mut session, &tokens);
         let found = session.gradients();
@@ -90,7 +91,8 @@ fn gradients_equal_finite_differences() {
                         Head::start(2, 6, 2),
                         false,
                         8,
-                    );
+                    )
+                    .unwrap();
                     set_tokens(&mut session, &tokens);
                     move_by(&mut session, at, h);
                     let up = session.gradients().loss;
@@ -132,7 +134,8 @@ fn gradients_equal_autodiff_without_any_shortcut() -> candle_core::Result<()> {
     let parameters = parameters(3, false);
     let backbone = backbone::<f32>();
     let head = Head::start(2, 6, 2);
-    let mut session = Session::new(&parameters, &backbone, &task, 3, head.clone(), false, 8);
+    let mut session =
+        Session::new(&parameters, &backbone, &task, 3, head.clone(), false, 8).unwrap();
     let tokens = session.tokens().to_vec();
     set_tokens(&mut session, &tokens);
     let ours = session.gradients();

@@ -87,9 +87,17 @@ impl<'a> Ruler<'a> {
 
     /// Of every row, its squared distance to every class mean.
     fn to_means(&self, rows: &[f32], count: usize) -> Vec<f64> {
+        let mut all = Vec::with_capacity(count * self.profile.classes());
+        for some in dense::row_blocks(count) {
+            let rows = &rows[some.start * self.width..some.end * self.width];
+            self.add_to_means(rows, some.len(), &mut all);
+        }
+        all
+    }
+
+    fn add_to_means(&self, rows: &[f32], count: usize, all: &mut Vec<f64>) {
         let (classes, rank) = (self.profile.classes(), self.shares.len());
         let along = self.along(rows, count);
-        let mut all = Vec::with_capacity(count * classes);
         for (at, row) in rows.chunks(self.width).enumerate() {
             for class in 0..classes {
                 let mean = &self.profile.means[class * self.width..(class + 1) * self.width];
@@ -105,7 +113,6 @@ impl<'a> Ruler<'a> {
                 all.push((plain - saved).max(0.0) / self.floor);
             }
         }
-        all
     }
 
     /// Of every row, its squared distance to the nearest class mean.
@@ -209,7 +216,10 @@ pub(crate) struct Familiar<'a> {
 impl<'a> Familiar<'a> {
     pub(crate) fn new(all: impl Iterator<Item = &'a Usual>) -> Self {
         let all: Vec<&Usual> = all.filter(|usual| usual.nodes > 0).collect();
-        let points = all.iter().flat_map(|usual| &usual.points);
+        // Points of a size rise, so its last one is the largest.
+        let points = all
+            .iter()
+            .flat_map(|usual| usual.points.chunks(POINTS).filter_map(<[f32]>::last));
         Familiar {
             nodes: all.iter().map(|usual| f64::from(usual.nodes)).sum(),
             largest: points.fold(f64::NEG_INFINITY, |largest, &p| largest.max(f64::from(p))),

@@ -4,7 +4,6 @@
 use faer::linalg::solvers::Solve;
 use faer::{Mat, Side as Triangle};
 use rayon::prelude::*;
-use treering_graph::Features;
 
 use super::Head;
 use super::head::Blocks;
@@ -17,9 +16,11 @@ const MOST_COLUMNS: usize = 2500;
 const ROWS: usize = 2048;
 
 /// Whether this is the shorter way, for features seen over so many hops and so many train nodes. With fewer nodes than columns the equations are larger than all that steps go over.
-pub(super) fn is_shorter(features: &Features, hops: usize, train: usize) -> bool {
-    let columns = features.columns() * hops;
-    matches!(features, Features::Dense(_)) && columns <= MOST_COLUMNS.min(train)
+///
+/// # Arguments
+/// * `columns`: of all hops together.
+pub(crate) fn is_shorter(is_dense: bool, columns: usize, train: usize) -> bool {
+    is_dense && columns <= MOST_COLUMNS.min(train)
 }
 
 /// The head with the least sum of weights (target - row w)^2 + ridge |w|^2.
@@ -62,6 +63,7 @@ pub(super) fn solved(
         let targets = dense::view(targets, end - start, outputs);
         dense::product(&mut gram, Into::Add, weighted.transpose(), part);
         dense::product(&mut right, Into::Add, weighted.transpose(), targets);
+        blocks.release(start..end);
     }
     let ridged = |i: usize, j: usize| gram[i * width + j] + if i == j { ridge } else { 0.0 };
     let matrix = Mat::from_fn(width, width, ridged);

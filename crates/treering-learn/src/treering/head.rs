@@ -4,6 +4,8 @@
 //! Of sparse features no block is ever made: a block times a vector is one pass over the features and some steps of one column over the arcs. So the head stands in the
 //! full feature space, and a step of its training costs O(non-zeros + arcs).
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 use treering_graph::{Features, Graph, NodeId, Propagation, Side};
 
@@ -57,6 +59,11 @@ impl<'a> Blocks<'a> {
         }
     }
 
+    /// Nodes of the graph.
+    pub(crate) fn nodes(&self) -> usize {
+        self.features.rows()
+    }
+
     /// Whether the view has all that rows are made of.
     fn is_made(&self) -> bool {
         !self.view.every_hop.is_empty()
@@ -71,6 +78,14 @@ impl<'a> Blocks<'a> {
             let to = row[hop * columns..].iter_mut().zip(from);
             to.for_each(|(to, &value)| *to = scale * f64::from(value));
         }
+    }
+
+    /// Gives the memory of some rows back, where they lie in a file.
+    pub(super) fn release(&self, rows: Range<usize>) {
+        let each = self.each();
+        self.view
+            .every_hop
+            .release(rows.start * each..rows.end * each);
     }
 
     fn hops(&self) -> usize {
@@ -93,29 +108,33 @@ impl<'a> Blocks<'a> {
     /// * `weights`: by feature column, `width` numbers each.
     fn features_times(&self, weights: &[f64], width: usize) -> Vec<f64> {
         let mut out = vec![0f64; self.features.rows() * width];
-        out.par_chunks_mut(width)
-            .enumerate()
-            .with_min_len(64)
-            .for_each(|(node, out)| match self.features {
-                Features::Dense(dense) => {
-                    let entries = dense.row(node).iter().zip(weights.chunks(width));
-                    for (&value, weights) in entries {
-                        let sums = out.iter_mut().zip(weights);
-                        sums.for_each(|(sum, weight)| *sum += f64::from(value) * weight);
-                    }
-                    // Once, because a division takes longer than all else here.
-                    out.iter_mut()
-                        .for_each(|sum| *sum /= self.view.lengths[node]);
-                }
-                Features::Sparse(_) => each_entry(self.features, node, |column, value| {
-                    let value = f64::from(value) / self.view.lengths[node];
-                    let weights = &weights[column * width..(column + 1) * width];
-                    out.iter_mut()
-                        .zip(weights)
-                        .for_each(|(sum, weight)| *sum += value * weight);
-                }),
-            });
+        self.features.visit(|rows| {
+            let some = &mut out[rows.start * width..rows.end * width];
+            let each = some.par_chunks_mut(width).zip(rows).with_min_len(64);
+            each.for_each(|(out, node)| self.put_product(node, weights, out));
+        });
         out
+    }
+
+    fn put_product(&self, node: usize, weights: &[f64], out: &mut [f64]) {
+        let (width, length) = (out.len(), self.view.lengths[node]);
+        match self.features {
+            Features::Dense(dense) => {
+                let entries = dense.row(node).iter().zip(weights.chunks(width));
+                for (&value, weights) in entries {
+                    let sums = out.iter_mut().zip(weights);
+                    sums.for_each(|(sum, weight)| *sum += f64::from(value) * weight);
+                }
+                // Once, because a division takes longer than all else here.
+                out.iter_mut().for_each(|sum| *sum /= length);
+            }
+            Features::Sparse(_) => each_entry(self.features, node, |column, value| {
+                let value = f64::from(value) / length;
+                let weights = &weights[column * width..(column + 1) * width];
+                let sums = out.iter_mut().zip(weights);
+                sums.for_each(|(sum, weight)| *sum += value * weight);
+            }),
+        }
     }
 
     /// The matrix times some vectors.
@@ -124,6 +143,11 @@ impl<'a> Blocks<'a> {
     /// * `weights`: by hop, feature column and vector.
     /// * `bias`: by vector.
     pub(crate) fn times(&self, weights: &[f64], bias: &[f64]) -> Vec<f64> {
+        self.some_times(weights, bias, bias.len())
+    }
+
+    /// As [`times`](Blocks::times), as if these were some of `whole` vectors.
+    pub(crate) fn some_times(&self, weights: &[f64], bias: &[f64], whole: usize) -> Vec<f64> {
         let width = bias.len();
         let each = self.features.columns() * width;
         let mut out: Vec<f64> = self
@@ -133,7 +157,8 @@ impl<'a> Blocks<'a> {
             .collect();
         for hop in 0..self.hops() {
             let block = self.features_times(&weights[hop * each..(hop + 1) * each], width);
-            let block = self.propagation.smooth(Side::Forward, &block, width, hop);
+            let (operator, width_of) = (&self.propagation, (width, whole));
+            let block = operator.smooth_strip(Side::Forward, &block, width_of, hop);
             for (at, (node, out)) in self.nodes.iter().zip(out.chunks_mut(width)).enumerate() {
                 let scale = self.scale(hop, at);
                 let block = &block[node.index() * width..(node.index() + 1) * width];

@@ -3,10 +3,11 @@
 
 use faer::{Mat, MatRef, Side};
 use rand::RngExt;
-use treering_data::{Purpose, random};
+use rayon::prelude::*;
+use treering_data::{Large, Purpose, random};
 
-use crate::Labelled;
 use crate::network::dense::{self, Into};
+use crate::{Labelled, LearnError};
 
 /// Directions that are followed beside those that are kept, so that the kept ones are found exactly enough.
 const SPARE: usize = 16;
@@ -40,28 +41,36 @@ impl Profile {
     /// # Arguments
     /// * `rows`: of the train nodes, in their order.
     /// * `rank`: principal directions to keep.
+    ///
+    /// # Errors
+    /// No room on a disk for what is too much for memory.
     pub(crate) fn new(
         rows: &[f32],
         train: &Labelled,
         classes: usize,
         rank: usize,
         seed: u64,
-    ) -> Self {
+    ) -> Result<Self, LearnError> {
         let width = rows.len() / train.nodes.len().max(1);
         let (counts, means) = class_means(rows, &train.classes, classes, width);
-        let mut centred = rows.to_vec();
-        for (row, &class) in centred.chunks_mut(width).zip(&train.classes) {
-            let mean = &means[class as usize * width..][..width];
-            let scale = 1.0 / (counts[class as usize] as f32).sqrt();
-            for (value, mean) in row.iter_mut().zip(mean) {
-                *value = (*value - mean) * scale;
-            }
-        }
-        Profile {
+        let mut centred = Large::zeros(rows.len())?;
+        centred.fill(width, |some, centred| {
+            let from = rows[some.start * width..].par_chunks(width);
+            let to = centred.par_chunks_mut(width).zip(from);
+            let to = to.zip(&train.classes[some]).with_min_len(64);
+            to.for_each(|((to, from), &class)| {
+                let mean = &means[class as usize * width..][..width];
+                let scale = 1.0 / (counts[class as usize] as f32).sqrt();
+                for ((to, from), mean) in to.iter_mut().zip(from).zip(mean) {
+                    *to = (from - mean) * scale;
+                }
+            });
+        });
+        Ok(Profile {
             counts,
             means,
-            scatter: Scatter::of(&centred, width, rank, seed),
-        }
+            scatter: Scatter::of(&centred, width, rank, seed)?,
+        })
     }
 
     pub(crate) fn classes(&self) -> usize {
@@ -100,23 +109,23 @@ pub(crate) fn class_means(
 
 impl Scatter {
     /// Of rows that are centred and weighted already.
-    fn of(rows: &[f32], width: usize, rank: usize, seed: u64) -> Self {
+    fn of(rows: &[f32], width: usize, rank: usize, seed: u64) -> Result<Self, LearnError> {
         let count = rows.len() / width;
         let total: f64 = rows.iter().map(|&value| f64::from(value).powi(2)).sum();
         let rank = rank.min(count).min(width);
         let rows = dense::view(rows, count, width);
         let directions = match count <= 2 * rank {
             true => all_of(rows, rank),
-            false => largest_of(rows, rank, seed),
+            false => largest_of(rows, rank, seed)?,
         };
         let kept: f64 = directions
             .iter()
             .map(|&value| f64::from(value).powi(2))
             .sum();
-        Scatter {
+        Ok(Scatter {
             directions,
             rest: (total - kept).max(0.0) / width as f64,
-        }
+        })
     }
 }
 
@@ -137,11 +146,11 @@ fn all_of(rows: MatRef<'_, f32>, rank: usize) -> Vec<f32> {
 }
 
 /// The largest principal directions of many rows: random directions, turned towards them a few times.
-fn largest_of(rows: MatRef<'_, f32>, rank: usize, seed: u64) -> Vec<f32> {
+fn largest_of(rows: MatRef<'_, f32>, rank: usize, seed: u64) -> Result<Vec<f32>, LearnError> {
     let (count, width) = (rows.nrows(), rows.ncols());
     let follow = (rank + SPARE).min(width);
     let mut basis = start(width, follow, seed);
-    let mut images = vec![0f32; count * follow];
+    let mut images = Large::zeros(count * follow)?;
     for turn in 0..=TURNS {
         let columns = dense::view(&basis, width, follow);
         dense::product(&mut images, Into::Replace, rows, columns);
@@ -167,7 +176,7 @@ fn largest_of(rows: MatRef<'_, f32>, rank: usize, seed: u64) -> Vec<f32> {
         let length = length.sqrt() as f32;
         direction.iter_mut().for_each(|value| *value *= length);
     }
-    directions
+    Ok(directions)
 }
 
 /// Random directions to begin with.
