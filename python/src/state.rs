@@ -4,7 +4,7 @@ use std::path::Path;
 
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use serde_json::{Value, json};
-use treering_data::{nearest, shortened};
+use treering_data::{check_mapped, nearest, shortened};
 use treering_graph::Graph;
 use treering_learn::saved::{self, Keep, Parameters};
 use treering_learn::{LearnError, Shown, TrainingTask};
@@ -115,11 +115,13 @@ impl State {
             self.learner.learn(std::slice::from_ref(&task), progress)
         });
         let done = std::panic::catch_unwind(attempt);
-        if matches!(done, Ok(Ok(()))) && !progress.is_abandoned() {
+        let intact = check_mapped();
+        if matches!(done, Ok(Ok(()))) && intact.is_ok() && !progress.is_abandoned() {
             self.remember(name, &task);
             return Ok(());
         }
         self.restore()?;
+        intact?;
         match done {
             Ok(done) => Ok(done?),
             Err(reason) => std::panic::resume_unwind(reason),

@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use pyo3::prelude::*;
 use rayon::ThreadPoolBuilder;
-use treering_data::Progress;
+use treering_data::{Progress, check_mapped};
 
 use crate::failure::{Failure, Outcome};
 
@@ -98,10 +98,13 @@ pub(crate) fn run<T: Send + 'static>(
         match got {
             Ok(Ok(done)) => {
                 close(painter)?;
+                // What was worked out from a file that has changed meanwhile means nothing.
+                check_mapped()?;
                 return done;
             }
             Ok(Err(_)) | Err(RecvTimeoutError::Disconnected) => {
                 close(painter)?;
+                check_mapped()?;
                 return Err(Failure::system(
                     "the work ended by a fault of the program, which is told above; please report it",
                 ));

@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use treering_data::{Progress, Silent};
-use treering_learn::PRETRAINING;
 
 /// Short work says nothing; a plain line comes at most this often.
 const PLAIN_EVERY: Duration = Duration::from_secs(2);
@@ -26,36 +25,6 @@ pub(crate) fn lines(mark: &'static str) -> Box<dyn Progress> {
         mark,
         phase: Mutex::default(),
     })
-}
-
-/// Some tasks of several: whoever listens hears of them as a part of all.
-pub(crate) struct Several<'a> {
-    pub(crate) inner: &'a dyn Progress,
-    /// Tasks that were there before.
-    pub(crate) before: usize,
-    /// Tasks that are here.
-    pub(crate) here: usize,
-    pub(crate) all: usize,
-}
-
-impl Progress for Several<'_> {
-    fn begin(&self, what: &str, total: u64) {
-        let is_all = self.here == self.all || what == PRETRAINING;
-        if is_all || total == 0 {
-            return self.inner.begin(what, total);
-        }
-        let each = total.div_ceil(self.here as u64);
-        self.inner.begin(what, each * self.all as u64);
-        self.inner.resume(each * self.before as u64);
-    }
-
-    fn advance(&self, by: u64) {
-        self.inner.advance(by);
-    }
-
-    fn end(&self) {
-        self.inner.end();
-    }
 }
 
 struct Bar(Mutex<Option<ProgressBar>>);

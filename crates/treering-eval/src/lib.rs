@@ -11,6 +11,7 @@ mod protocol;
 mod rejection;
 mod run;
 pub mod runs;
+mod several;
 pub mod studies;
 
 pub use cell::Cell;
@@ -23,3 +24,4 @@ pub use protocol::{
 };
 pub use rejection::Rejection;
 pub use run::{Evaluation, Outcome, evaluate, examine};
+pub use several::Several;

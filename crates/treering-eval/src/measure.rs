@@ -131,6 +131,10 @@ impl Progress for Watch<'_> {
         self.inner.advance(by);
     }
 
+    fn resume(&self, at: u64) {
+        self.inner.resume(at);
+    }
+
     fn end(&self) {
         let mut state = self.state();
         match state.now.take() {

@@ -14,6 +14,7 @@ use crate::matrix::{Matrix, mean};
 use crate::measure::{Costs, Spent, Watch};
 use crate::open::{Familiar, Open};
 use crate::protocol::{Exam, Protocol, Question, Questions, inductive_tasks_of, tasks_of, unites};
+use crate::several::Several;
 
 /// What a learner achieved on a stream under one protocol.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -103,9 +104,15 @@ pub fn evaluate<E: Copy + Into<Exam>>(
     let mut examination = Examination::new(graph, stream, exams, cut);
     let (mut costs, watch) = (Costs::default(), Watch::new(progress));
     for batch in batches(learner.stages(), &tasks) {
+        let several = Several {
+            inner: &watch,
+            before: batch.start,
+            here: batch.len(),
+            all: tasks.len(),
+        };
         costs
             .learn
-            .on(|| learner.learn(&tasks[batch.clone()], &watch))?;
+            .on(|| learner.learn(&tasks[batch.clone()], &several))?;
         match learner.stages() {
             Stages::Kept if batch.end == tasks.len() => examination.ask_all(learner)?,
             Stages::Kept => {}

@@ -7,6 +7,7 @@
 use std::path::Path;
 
 use treering_data::{Progress, check_mapped};
+use treering_eval::Several;
 use treering_learn::saved::{self, Keep, Parameters};
 use treering_learn::{Shown, TrainingTask};
 use treering_store::{Change, Fault, Model, NewRing, RingEntry, Writer};
@@ -15,7 +16,6 @@ use super::ground::Ground;
 use super::tasks::Tasks;
 use crate::failure::Failure;
 use crate::memory::{self, Estimate};
-use crate::progress::Several;
 
 /// Rings of so many bytes are committed together. Every commit writes the whole manifest: with one ring a commit, a thousand small rings write it a thousand
 /// times. All of them are trained by then, so little is lost where a commit is interrupted.
