@@ -90,7 +90,7 @@ pub(crate) fn to_cut(graph: &Graph) -> u64 {
     const ROWS: u64 = 2 * 512 * (64 << 10);
     match graph.features().window() {
         None => 0,
-        Some(_) => TaskSize::of(graph).graph_bytes().min(ROWS) / 4,
+        Some(_) => TaskSize::of(graph).graph_bytes().min(ROWS) / 8,
     }
 }
 

@@ -121,10 +121,11 @@ fn treering_learns(p: &treering::Parameters, size: &TaskSize) -> u64 {
     // Lengths and scales stay; sums of squares are turned into scales.
     let stays = 8 * n + 8 * (hops + 1) * known as u64 + rows + every_hop;
     let view = strips(size.nodes, width) + operator(n);
-    let square = 8 * (width * width) as u64;
     let follow = (p.rank + 16).min(width);
-    // Products go over all of these, wherever they lie.
-    let profile = (4 * size.train * (2 * width + follow)) as u64 + 4 * square.min(1 << 28);
+    // Products go over all rows, wherever they lie, and over as many that are centred and turned.
+    let in_file = (4 * (known * width) as u64).saturating_sub(rows);
+    let made = (4 * size.train * (width + follow)) as u64;
+    let profile = in_file + made + 4 * 8 * (width * follow) as u64;
     // Arcs with neighbours for isolated nodes, turned round.
     let prototype = 8 * size.arcs as u64 + 64 * n;
     let head = match is_gram {
