@@ -28,6 +28,15 @@ impl Failure {
         Failure::System(error.to_string())
     }
 
+    /// With a word about where it happened.
+    pub(crate) fn about(self, what: &str) -> Self {
+        match self {
+            Failure::Input(why) => Failure::Input(format!("{what}: {why}")),
+            Failure::System(why) => Failure::System(format!("{what}: {why}")),
+            Failure::Closed => Failure::Closed,
+        }
+    }
+
     pub(crate) fn report(self) -> ExitCode {
         match self {
             Failure::Input(message) => {

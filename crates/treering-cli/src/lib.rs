@@ -8,9 +8,12 @@ mod bench;
 mod data;
 mod extras;
 mod failure;
+mod jobs;
 mod memory;
 mod model;
+mod parts;
 mod plan;
+mod profile;
 mod progress;
 mod report;
 mod source;
@@ -70,6 +73,17 @@ enum Command {
     /// One training of a bench, in a process of its own.
     #[command(hide = true)]
     BenchJob,
+    /// Take the prototype of every task of a graph as a whole.
+    Profile(Box<profile::Profile>),
+    /// Turn a command into a list of jobs for many cores or machines.
+    Plan(Box<jobs::Plan>),
+    /// Run one job of a list, or some.
+    Exec(jobs::Exec),
+    /// Run a list of jobs on this machine.
+    Run(jobs::Run),
+    /// A part of a command, as jobs name it.
+    #[command(subcommand, hide = true)]
+    Work(Box<jobs::Work>),
     /// Show what a bench found: as text, as one page, as figures.
     Report(report::Report),
     /// Look at graphs, convert them, make them up, cut them into tasks.
@@ -153,9 +167,26 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Command::Model(command) => model::run(command, &cli.global, &output),
         Command::Bench(args) => bench::run(*args, &cli.global, &output),
         Command::BenchJob => bench::run_job(&cli.global, &output),
+        Command::Profile(args) => profile::run(&args, &cli.global, &output),
+        Command::Plan(args) => jobs::plan(&args, &cli.global, &output),
+        Command::Exec(args) => jobs::exec(&args, &cli.global, &output),
+        Command::Run(args) => jobs::run(&args, &cli.global, &output),
+        Command::Work(_) => Err(Failure::input(
+            "work is for `treering exec`, which runs jobs of a list",
+        )),
         Command::Report(args) => report::run(&args, &cli.global, &output),
         Command::Data(command) => data::run(*command, &cli.global, &output),
         Command::Completions(args) => extras::completions::<Cli>(&args, &output),
         Command::Man(args) => extras::manual::<Cli>(&args),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    #[test]
+    fn flags_of_all_commands_go_together() {
+        super::Cli::command().debug_assert();
     }
 }

@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use serde::Serialize;
 use treering_data::{
-    Context, Silent, TaskSize, give_freed_memory_back, human_bytes, memory_limit, set_memory_limit,
+    Context, Silent, TaskSize, give_freed_memory_back, human_bytes, memory_limit, memory_window,
+    set_memory_limit,
 };
 use treering_eval::{peak_memory, resident_memory};
 use treering_graph::Graph;
@@ -144,4 +145,30 @@ pub(crate) fn to_learn(parameters: &Parameters, sizes: &[TaskSize], is_new: bool
         .sum();
     let judged = sizes.iter().any(|size| size.validation > 0);
     largest + if judged { 2 * rings } else { rings }
+}
+
+/// What a part of some work on a graph takes: the graph, of its dense features only a window where memory is limited, and so much beside it. Refuses what does not fit.
+pub(crate) fn part(size: &TaskSize, more: u64, limit: u64) -> Result<u64, Failure> {
+    let arcs = TaskSize {
+        columns: 0,
+        entries: None,
+        ..*size
+    };
+    let whole = size.graph_bytes();
+    // As the mapping does it: what is larger than a share of the limit is given back as it is read.
+    let graph = match whole > limit / 4 && size.entries.is_none() {
+        true => arcs.graph_bytes() + memory_window() as u64,
+        false => whole,
+    };
+    // Degrees, and what they are divided by.
+    let operator = 2 * 8 * size.nodes as u64;
+    let peak = PROGRAM + graph + operator + with_leftovers(more);
+    match peak <= limit {
+        true => Ok(peak),
+        false => Err(Failure::input(format!(
+            "a job would take {} of memory, and {} are allowed. Allow more with --memory; arcs have to fit",
+            human_bytes(peak),
+            human_bytes(limit)
+        ))),
+    }
 }

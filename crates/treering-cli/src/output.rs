@@ -7,11 +7,18 @@ use comfy_table::{CellAlignment, Table, presets};
 use crate::failure::Failure;
 
 /// Where results go.
-pub(crate) struct Output;
+pub(crate) struct Output {
+    silent: bool,
+}
 
 impl Output {
     pub(crate) fn new() -> Self {
-        Output
+        Output { silent: false }
+    }
+
+    /// For a part of some work, whose result is a file.
+    pub(crate) fn nowhere() -> Self {
+        Output { silent: true }
     }
 
     pub(crate) fn print(&self, text: &str) -> Result<(), Failure> {
@@ -23,6 +30,9 @@ impl Output {
         &self,
         write: impl FnOnce(&mut dyn Write) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
+        if self.silent {
+            return write(&mut io::sink());
+        }
         let mut out = io::stdout().lock();
         write(&mut out)?;
         out.flush().map_err(Self::failed)

@@ -129,6 +129,17 @@ impl Source {
         path.filter(|path| path.exists())
     }
 
+    /// All files and folders that are read.
+    pub(crate) fn files(&self) -> Vec<PathBuf> {
+        let tables = [&self.reading.nodes, &self.reading.edges];
+        let tables = tables.into_iter().flatten().cloned();
+        self.path()
+            .map(Path::to_owned)
+            .into_iter()
+            .chain(tables)
+            .collect()
+    }
+
     /// As [`Source::load`], with the same flags and other data.
     pub(crate) fn load_from(
         &self,

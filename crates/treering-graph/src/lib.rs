@@ -40,3 +40,4 @@ pub use ids::{ClassId, NodeId, TaskId};
 pub use kernels::Real;
 pub use labels::{Labels, NodeNames, Role};
 pub use propagate::{Propagation, Room, Side};
+pub use prototype::weighted_sum;

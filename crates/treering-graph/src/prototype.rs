@@ -1,5 +1,7 @@
 //! Task prototypes: the degree-scaled mean of smoothed rows, p = (1/n) sum_i d_i^-1/2 (S^s X)_i.
 
+use std::ops::Range;
+
 use crate::parallel::sum_rows;
 use crate::propagate::{Propagation, Side};
 use crate::{Features, NodeId};
@@ -28,31 +30,45 @@ impl Propagation<'_> {
     /// ```
     pub fn prototype(&self, features: &Features, nodes: &[NodeId], steps: usize) -> Vec<f64> {
         assert_eq!(features.rows(), self.nodes(), "one row per node");
+        weighted_sum(features, 0..features.columns(), &self.spread(nodes, steps))
+    }
+
+    /// What every node's features weigh in the [prototype](Propagation::prototype) of `nodes`: the part of it that goes over arcs.
+    ///
+    /// # Panics
+    /// When a node does not exist.
+    pub fn spread(&self, nodes: &[NodeId], steps: usize) -> Vec<f64> {
         let mut share = vec![0f64; self.nodes()];
         for node in nodes {
             share[node.index()] += 1.0 / (self.degrees()[node.index()].sqrt() * nodes.len() as f64);
         }
-        let share = self.smooth(Side::Transposed, &share, 1, steps);
-        weighted_sum(features, &share)
+        self.smooth(Side::Transposed, &share, 1, steps)
     }
 }
 
-/// X^T v.
-fn weighted_sum(features: &Features, weights: &[f64]) -> Vec<f64> {
+/// X^T v, of some columns of X: the part of a [prototype](Propagation::prototype) that goes over features. A column does not depend on which others are asked for.
+///
+/// # Panics
+/// When there are not as many weights as rows, or columns that are not there.
+pub fn weighted_sum(features: &Features, columns: Range<usize>, weights: &[f64]) -> Vec<f64> {
+    assert_eq!(features.rows(), weights.len(), "one weight per row");
+    assert!(columns.end <= features.columns(), "columns that are there");
     sum_rows(0..features.rows(), &|rows| {
-        let mut sum = vec![0f64; features.columns()];
+        let mut sum = vec![0f64; columns.len()];
         for row in rows.clone().filter(|&row| weights[row] != 0.0) {
             let weight = weights[row];
             match features {
                 Features::Dense(dense) => {
-                    for (sum, &value) in sum.iter_mut().zip(dense.row(row)) {
+                    for (sum, &value) in sum.iter_mut().zip(&dense.row(row)[columns.clone()]) {
                         *sum += weight * f64::from(value);
                     }
                 }
                 Features::Sparse(sparse) => {
-                    let (columns, values) = sparse.row(row);
-                    for (&column, &value) in columns.iter().zip(values) {
-                        sum[column as usize] += weight * f64::from(value);
+                    let (places, values) = sparse.row(row);
+                    for (&place, &value) in places.iter().zip(values) {
+                        if columns.contains(&(place as usize)) {
+                            sum[place as usize - columns.start] += weight * f64::from(value);
+                        }
                     }
                 }
             }

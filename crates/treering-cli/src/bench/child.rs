@@ -65,7 +65,7 @@ pub(crate) fn run(global: &Global, output: &Output) -> Result<(), Failure> {
 }
 
 /// Whoever gave the order keeps this process's standard input open for as long as it lives.
-fn end_with_parent() {
+pub(crate) fn end_with_parent() {
     std::thread::spawn(|| {
         let mut rest = Vec::new();
         let _ = io::stdin().lock().read_to_end(&mut rest);
@@ -85,7 +85,7 @@ fn fault() {
     }
 }
 
-fn work(
+pub(super) fn work(
     order: &Order,
     started: Instant,
     global: &Global,
@@ -197,7 +197,7 @@ fn interrupted() -> bool {
 }
 
 /// Why a process ended that should not have.
-fn end_of(status: ExitStatus, errors: &str) -> String {
+pub(crate) fn end_of(status: ExitStatus, errors: &str) -> String {
     let told = match last_words(errors) {
         told if told.is_empty() => told,
         told => format!(": {told}"),

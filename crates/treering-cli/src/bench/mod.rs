@@ -1,6 +1,7 @@
 //! `treering bench`: learners compared, run by run; what is there is not computed again.
 
 mod agenda;
+pub(crate) mod apart;
 mod assign;
 mod budget;
 mod captions;
@@ -36,7 +37,7 @@ use crate::Global;
 use crate::failure::Failure;
 use crate::output::Output;
 
-pub(crate) use self::child::run as run_job;
+pub(crate) use self::child::{end_of, end_with_parent, run as run_job};
 
 /// Flags of `treering bench`.
 #[derive(Args)]
@@ -59,6 +60,14 @@ pub(crate) struct Bench {
 }
 
 pub(crate) fn run(args: Bench, global: &Global, output: &Output) -> Result<(), Failure> {
+    let words = std::env::args_os().skip(1);
+    let words = words.map(|word| word.to_string_lossy().into_owned());
+    run_called(args, global, output, &command(words))
+}
+
+/// # Arguments
+/// * `called`: the call as it was made.
+fn run_called(args: Bench, global: &Global, output: &Output, called: &str) -> Result<(), Failure> {
     if let Some(name) = &args.list {
         return list::run(name, args.choices.json, output);
     }
@@ -97,7 +106,7 @@ pub(crate) fn run(args: Bench, global: &Global, output: &Output) -> Result<(), F
         )));
     }
     let folder = Folder::open(out)?;
-    folder.write("command.txt", &command())?;
+    folder.write("command.txt", called)?;
     notes
         .iter()
         .filter(|_| !global.quiet)
@@ -148,7 +157,7 @@ fn show(
 }
 
 /// The call as it was made.
-fn command() -> String {
+pub(crate) fn command(words: impl Iterator<Item = String>) -> String {
     let quoted = |word: String| match word
         .chars()
         .all(|c| c.is_alphanumeric() || "-_.,/=:+".contains(c))
@@ -156,7 +165,8 @@ fn command() -> String {
         true if !word.is_empty() => word,
         _ => format!("'{}'", word.replace('\'', "'\\''")),
     };
-    let words = std::env::args_os().skip(1);
-    let words = words.map(|word| quoted(word.to_string_lossy().into_owned()));
-    format!("treering {}\n", words.collect::<Vec<_>>().join(" "))
+    format!(
+        "treering {}\n",
+        words.map(quoted).collect::<Vec<_>>().join(" ")
+    )
 }

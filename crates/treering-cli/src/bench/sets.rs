@@ -1,6 +1,7 @@
 //! The data sets of a bench: found, read once to be sure of, and named by what they hold.
 
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use serde::{Deserialize, Serialize};
 use treering_data::{ClassOrder, Recipe, Stream, StreamOptions, nearest};
@@ -15,6 +16,20 @@ use crate::source::Source;
 
 /// The folder of data that names stand for.
 pub(super) const VARIABLE: &str = "TREERING_DATA";
+
+/// The same, said by a list of jobs: a machine that runs one need not have the variable.
+static FOLDER: OnceLock<PathBuf> = OnceLock::new();
+
+/// The folder of data, if there is one.
+pub(super) fn data_folder() -> Option<PathBuf> {
+    let said = || std::env::var_os(VARIABLE).map(PathBuf::from);
+    FOLDER.get().cloned().or_else(said)
+}
+
+/// Sets the folder of data for all of this process.
+pub(super) fn set_data_folder(folder: PathBuf) {
+    FOLDER.get_or_init(|| folder);
+}
 
 /// Where data comes from; enough for another process to read it again.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -67,7 +82,7 @@ impl Origin {
         if named.ends_with(".toml") {
             return Err(misplaced("--data", named));
         }
-        let folder = std::env::var_os(VARIABLE).map(PathBuf::from);
+        let folder = data_folder();
         let known = Path::new(named).exists() || Recipe::preset(named).is_some();
         let data = match (known, &folder) {
             (true, _) => named.to_owned(),
@@ -85,8 +100,13 @@ impl Origin {
 
     /// Whether the folder of data has something of this name.
     pub(super) fn in_folder(named: &str) -> bool {
-        let folder = std::env::var_os(VARIABLE).map(PathBuf::from);
+        let folder = data_folder();
         folder.is_some_and(|folder| inside(&folder, named).is_some())
+    }
+
+    /// The file or folder; none of built-in data.
+    pub(super) fn path(&self) -> Option<&Path> {
+        Some(Path::new(&self.data)).filter(|path| path.exists())
     }
 
     pub(super) fn load(&self, global: &Global) -> Result<Graph, Failure> {

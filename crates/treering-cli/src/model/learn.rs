@@ -1,5 +1,7 @@
 //! `treering learn`.
 
+pub(crate) mod apart;
+
 use std::path::PathBuf;
 
 use clap::Args;

@@ -31,8 +31,17 @@ pub(crate) struct Merge {
 }
 
 pub(crate) fn run(args: &Merge, output: &Output) -> Result<(), Failure> {
-    let models = args
-        .models
+    let rings = merge(&args.out, &args.models)?;
+    output.print(&format!(
+        "merged {rings} rings of {} models into {}\n",
+        args.models.len(),
+        args.out.display()
+    ))
+}
+
+/// Makes a model of the rings of others; how many there are.
+pub(super) fn merge(out: &Path, models: &[PathBuf]) -> Result<usize, Failure> {
+    let models = models
         .iter()
         .map(|folder| Ok(Model::open(folder)?))
         .collect::<Result<Vec<Model>, Failure>>()?;
@@ -54,7 +63,7 @@ pub(crate) fn run(args: &Merge, output: &Output) -> Result<(), Failure> {
     }
     let manifest = first.manifest().clone();
     let writer = Writer::create(
-        &args.out,
+        out,
         NewModel {
             learner: manifest.learner,
             parameters: manifest.parameters,
@@ -75,12 +84,7 @@ pub(crate) fn run(args: &Merge, output: &Output) -> Result<(), Failure> {
         })
         .collect::<Result<Vec<Change>, Failure>>()?;
     let rings = super::prepared(writer)?.commit(changes)?;
-    output.print(&format!(
-        "merged {} rings of {} models into {}\n",
-        rings.len(),
-        models.len(),
-        args.out.display()
-    ))
+    Ok(rings.len())
 }
 
 /// Rings stand on their backbone and on the parameters they were learned with.

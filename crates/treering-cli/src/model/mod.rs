@@ -20,7 +20,9 @@ mod tasks;
 mod training;
 mod verify;
 
+pub(crate) use learn::apart as learning_apart;
 pub(crate) use parameters::RouterKind;
+pub(crate) use predict::apart as predicting_apart;
 
 use std::path::Path;
 
@@ -29,6 +31,7 @@ use treering_store::Writer;
 
 use crate::Global;
 use crate::failure::Failure;
+use crate::jobs::Drafts;
 use crate::output::Output;
 
 /// The commands on models.
@@ -62,6 +65,15 @@ pub(crate) fn run(command: Command, global: &Global, output: &Output) -> Result<
         Command::Forget(args) => forget::run(&args, output),
         Command::Merge(args) => merge::run(&args, output),
         Command::Export(args) => export::run(&args, global),
+    }
+}
+
+/// Plans a command as a list of jobs.
+pub(crate) fn plan(command: &Command, drafts: &mut Drafts, global: &Global) -> Result<(), Failure> {
+    match command {
+        Command::Learn(args) => learning_apart::plan(args, drafts, global),
+        Command::Predict(args) => predicting_apart::plan(args, drafts, global),
+        _ => Err(Failure::input("this command cannot be a list of jobs")),
     }
 }
 

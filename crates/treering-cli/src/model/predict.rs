@@ -1,5 +1,7 @@
 //! `treering predict`.
 
+pub(crate) mod apart;
+
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -165,13 +167,7 @@ impl<'a> Job<'a> {
         nodes: &[NodeId],
         answers: &[Answer],
     ) -> Result<(), Failure> {
-        let rejects = matches!(self.about.table, Table::Rejecting(_));
-        if rejects && answers.iter().any(|a| a.familiarity.is_none()) {
-            return Err(Failure::input(format!(
-                "--reject: {} has nothing to calibrate with, since no class of it has a second train node or a validation node. Learn from more nodes",
-                self.args.model.display()
-            )));
-        }
+        check_familiar(&self.about, answers, self.args)?;
         let rows = self.about.rows(nodes, answers);
         sink.take(rows).map_err(Output::failed)
     }
@@ -199,6 +195,18 @@ impl<'a> Job<'a> {
             })
         });
         written.map_err(|error| why.unwrap_or_else(|| error.into()))
+    }
+}
+
+/// Refuses to reject where nothing is known of how familiar nodes are.
+fn check_familiar(about: &About<'_>, answers: &[Answer], args: &Predict) -> Result<(), Failure> {
+    let rejects = matches!(about.table, Table::Rejecting(_));
+    match rejects && answers.iter().any(|a| a.familiarity.is_none()) {
+        false => Ok(()),
+        true => Err(Failure::input(format!(
+            "--reject: {} has nothing to calibrate with, since no class of it has a second train node or a validation node. Learn from more nodes",
+            args.model.display()
+        ))),
     }
 }
 

@@ -124,6 +124,14 @@ impl<'a, W: Write> Sink<'a, W> {
         }
     }
 
+    /// As a part of a table, which has the names of the columns once.
+    pub(super) fn without_names(self) -> Self {
+        match self {
+            Sink::Csv(out, _) => Sink::Csv(out, None),
+            other => other,
+        }
+    }
+
     /// Writes what comes before the first line.
     fn begin(&mut self) -> io::Result<()> {
         if let Sink::Csv(out, names) = self
@@ -183,7 +191,7 @@ fn plain(error: csv::Error) -> io::Error {
 }
 
 /// The rows of a group, the unit that readers can skip.
-const GROUP: usize = 1 << 16;
+pub(super) const GROUP: usize = 1 << 16;
 
 /// A Parquet file that is being written.
 pub(super) struct Groups<'a> {
@@ -226,6 +234,12 @@ impl<'a> Groups<'a> {
         }
     }
 
+    /// Takes a group of another such file as it is.
+    pub(super) fn copy(&mut self, batch: &RecordBatch) -> io::Result<()> {
+        self.out.write(batch)?;
+        Ok(self.out.flush()?)
+    }
+
     fn write(&mut self) -> io::Result<()> {
         let rows = std::mem::take(&mut self.waiting);
         let arrays = self.columns.iter().enumerate();
@@ -234,7 +248,7 @@ impl<'a> Groups<'a> {
         Ok(self.out.write(&batch.map_err(io::Error::other)?)?)
     }
 
-    fn finish(mut self) -> io::Result<()> {
+    pub(super) fn finish(mut self) -> io::Result<()> {
         if !self.waiting.is_empty() {
             self.write()?;
         }

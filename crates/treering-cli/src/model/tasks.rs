@@ -77,6 +77,25 @@ impl Tasks {
         }
     }
 
+    /// How large the data is that tasks are cut out of.
+    pub(super) fn data_size(&self) -> TaskSize {
+        match &self.data {
+            Data::Graphs(graphs) => {
+                let mut all = graphs.iter().map(TaskSize::of);
+                let first = all.next().unwrap_or_default();
+                all.fold(first, |sum, one| TaskSize {
+                    nodes: sum.nodes + one.nodes,
+                    arcs: sum.arcs + one.arcs,
+                    entries: sum
+                        .entries
+                        .map(|entries| entries + one.entries.unwrap_or(0)),
+                    ..sum
+                })
+            }
+            Data::Cut(both) => TaskSize::of(&both.0),
+        }
+    }
+
     /// The names of a task's classes.
     pub(super) fn classes(&self, task: usize) -> Vec<&str> {
         match &self.data {

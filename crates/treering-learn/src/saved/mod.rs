@@ -286,6 +286,18 @@ pub fn load_with(
     })
 }
 
+/// The learner `treering` that a model holds, as itself.
+///
+/// # Errors
+/// As [`load`].
+pub fn load_treering(
+    model: &Model,
+    parameters: treering::Parameters,
+) -> Result<Treering, SavedError> {
+    let rings: Vec<&RingEntry> = model.manifest().rings.iter().collect();
+    treering::saved::load(model, parameters, &rings)
+}
+
 /// A tensor that nobody asks for means that the file is not what we take it for.
 pub(crate) fn nothing_left(tensors: &Tensors, learner: &str) -> Result<(), StoreError> {
     match tensors.names().first() {

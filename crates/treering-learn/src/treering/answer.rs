@@ -21,23 +21,23 @@ const SHARPNESS: f64 = 3.0;
 const PIECE: usize = 1 << 14;
 
 /// What the router says about a group.
-struct Route {
-    task: usize,
+pub(super) struct Route {
+    pub(super) task: usize,
     margin: f64,
     familiarity: Option<f64>,
 }
 
 /// A query that was looked at.
-struct Routed<'a> {
-    rings: &'a [Ring],
+pub(super) struct Routed<'a> {
+    pub(super) rings: &'a [Ring],
     /// The number of every node's group.
-    numbers: Vec<u32>,
+    pub(super) numbers: Vec<u32>,
     /// What the router says about every group; nothing where the query knows the tasks.
-    routes: Vec<Route>,
+    pub(super) routes: Vec<Route>,
     /// By group, the probability of every task seen; empty where the router gives none.
-    posterior: Large<f32>,
+    pub(super) posterior: Large<f32>,
     /// The task of every node.
-    tasks: Vec<u32>,
+    pub(super) tasks: Vec<u32>,
 }
 
 impl Routed<'_> {
@@ -59,7 +59,7 @@ impl Routed<'_> {
         share.map_or_else(alone, |&share| f64::from(share))
     }
 
-    fn answer(&self, node: usize, probabilities: Vec<f32>) -> Answer {
+    pub(super) fn answer(&self, node: usize, probabilities: Vec<f32>) -> Answer {
         let route = self.route(node);
         Answer {
             task: self.tasks[node],
@@ -266,7 +266,7 @@ impl Treering {
 ///
 /// # Arguments
 /// * `single`: every node is a group of its own, so that a group is decided as soon as its node was looked at.
-fn decide(
+pub(super) fn decide(
     scores: Option<&Scores>,
     view: &View,
     numbers: &[u32],
@@ -318,7 +318,7 @@ fn evidence(scores: &Scores, rows: &[f32], nodes: usize, seen: usize) -> Vec<f64
 }
 
 /// Nodes whose scores for all classes are held at a time.
-const BLOCK: usize = 1024;
+pub(super) const BLOCK: usize = 1024;
 
 /// One node's evidence for every task.
 fn by_task(scores: &Scores, row: &[f32], seen: usize) -> Vec<f64> {
@@ -360,7 +360,7 @@ fn posteriors<'a>(
 }
 
 /// Says how usual each group is for the task that it was taken for.
-fn judge(routes: &mut [Route], view: &View, numbers: &[u32], rings: &[Ring]) {
+pub(super) fn judge(routes: &mut [Route], view: &View, numbers: &[u32], rings: &[Ring]) {
     let width = view.rows.len() / numbers.len();
     let mut sums = vec![(0f64, 0usize); routes.len()];
     let mut of_task = vec![Vec::new(); rings.len()];
@@ -403,7 +403,7 @@ fn first_largest(values: &[f64]) -> usize {
 }
 
 /// Outputs that are worked out at a time, for all nodes: memory is so many numbers a node.
-const TOGETHER: usize = 64;
+pub(super) const TOGETHER: usize = 64;
 
 /// Outputs of all nodes that memory allows to work out at a time: four arrays of them are held at once, in a quarter of it.
 fn outputs_at_once(nodes: usize) -> usize {
@@ -423,13 +423,16 @@ fn each_head(
     asked: impl Fn(usize) -> bool,
     mut take: impl FnMut(usize, &dyn Fn(usize) -> Vec<f32>),
 ) {
-    let all: Vec<usize> = (0..rings.len()).filter(|&task| asked(task)).collect();
+    let all: Vec<usize> = (0..rings.len()).collect();
     let width_of = |task: usize| outputs(rings[task].classes());
     let most = outputs_at_once(blocks.nodes());
     progress.begin("asking heads", all.len() as u64);
     for group in greedily(&all, TOGETHER, width_of) {
+        // Whoever is asked, so that what a head says does not depend on what is said about other nodes.
         let whole: usize = group.iter().map(|&task| width_of(task)).sum();
-        for some in greedily(group, most, width_of) {
+        let wanted: Vec<usize> = group.iter().copied().filter(|&task| asked(task)).collect();
+        progress.advance((group.len() - wanted.len()) as u64);
+        for some in greedily(&wanted, most, width_of) {
             let width = some.iter().map(|&task| width_of(task)).sum();
             let scores = scores(blocks, rings, some, (width, whole));
             let mut start = 0;
@@ -448,7 +451,11 @@ fn each_head(
 }
 
 /// Tasks in groups: one is added as long as the group has fewer outputs than `most`.
-fn greedily(tasks: &[usize], most: usize, outputs: impl Fn(usize) -> usize) -> Vec<&[usize]> {
+pub(super) fn greedily(
+    tasks: &[usize],
+    most: usize,
+    outputs: impl Fn(usize) -> usize,
+) -> Vec<&[usize]> {
     let mut groups = Vec::new();
     let (mut start, mut width) = (0, 0);
     for (at, &task) in tasks.iter().enumerate() {
@@ -477,7 +484,17 @@ fn scores(
     if width == 0 {
         return Vec::new();
     }
-    let each = blocks.each();
+    let (weights, bias) = head_weights(rings, tasks, width, blocks.each());
+    blocks.some_times(&weights, &bias, whole)
+}
+
+/// The heads of some tasks as one: weights by hop, feature column and output, and the outputs' biases.
+pub(super) fn head_weights(
+    rings: &[Ring],
+    tasks: &[usize],
+    width: usize,
+    each: usize,
+) -> (Vec<f64>, Vec<f64>) {
     let mut weights = vec![0f64; each * width];
     let mut bias = Vec::with_capacity(width);
     for head in tasks.iter().map(|&task| &rings[task].head) {
@@ -488,11 +505,11 @@ fn scores(
             bias.push(f64::from(shift));
         }
     }
-    blocks.some_times(&weights, &bias, whole)
+    (weights, bias)
 }
 
 /// From what a head says to the probabilities of its classes.
-fn probabilities(scores: &[f64], classes: usize) -> Vec<f32> {
+pub(super) fn probabilities(scores: &[f64], classes: usize) -> Vec<f32> {
     let mut row = match classes {
         1 => vec![0.0],
         2 => vec![scores[0], -scores[0]],

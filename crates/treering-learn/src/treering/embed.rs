@@ -193,6 +193,83 @@ impl Space {
         })
     }
 
+    /// Columns in slices of at most so many, each within a block that is summed as one.
+    pub(crate) fn slices(&self, most: usize) -> Vec<Range<usize>> {
+        let blocks = (0..self.width).step_by(STRIP);
+        let of_block = |block: usize| {
+            let end = self.width.min(block + STRIP);
+            (block..end)
+                .step_by(most.max(1))
+                .map(move |start| start..end.min(start + most.max(1)))
+        };
+        blocks.flat_map(of_block).collect()
+    }
+
+    /// Some columns of all nodes, seen from 0 to `hops` steps away, as they are before rows are made unit length. They lie within one block.
+    ///
+    /// # Arguments
+    /// * `take`: is given the columns of every hop in turn, by node.
+    pub(crate) fn slice<E>(
+        &self,
+        graph: &Graph,
+        columns: Range<usize>,
+        hops: usize,
+        mut take: impl FnMut(&[f32]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let propagation = Propagation::new(graph.arcs());
+        let block = columns.start / STRIP * STRIP;
+        let whole = self.width.min(block + STRIP) - block;
+        let mut now = self.strip(
+            graph.features(),
+            &lengths(graph.features()),
+            columns.clone(),
+        );
+        for hop in 0..=hops {
+            if hop > 0 {
+                let width = (columns.len(), whole);
+                now = propagation.smooth_strip(Side::Forward, &now, width, 1);
+            }
+            take(&now)?;
+        }
+        Ok(())
+    }
+
+    /// Nodes as [`view`](Space::view) shows them, from the columns that [`slice`](Space::slice) gave away.
+    ///
+    /// # Arguments
+    /// * `rows`: gives the nodes' rows of a hop.
+    pub(crate) fn put_together<E>(
+        &self,
+        nodes: usize,
+        hops: usize,
+        mut rows: impl FnMut(usize) -> Result<Vec<f32>, E>,
+    ) -> Result<View, E> {
+        let mut scales = Vec::with_capacity(hops + 1);
+        let mut last = Vec::new();
+        for hop in 0..=hops {
+            last = rows(hop)?;
+            let of_node = last.par_chunks(self.width).with_min_len(64);
+            scales.push(
+                of_node
+                    .map(|row| inverse_root(square(row)))
+                    .collect::<Vec<f64>>(),
+            );
+        }
+        assert_eq!(last.len(), nodes * self.width, "a row for every node");
+        if let Some(of_hop) = scales.last() {
+            let out = last.par_chunks_mut(self.width).zip(of_hop);
+            out.with_min_len(64).for_each(|(row, &scale)| {
+                row.iter_mut().for_each(|value| *value *= scale as f32);
+            });
+        }
+        Ok(View {
+            rows: last.into(),
+            every_hop: Vec::new().into(),
+            scales,
+            lengths: Vec::new(),
+        })
+    }
+
     /// Some columns of the projected features of all nodes.
     fn strip(&self, features: &Features, lengths: &[f64], columns: Range<usize>) -> Vec<f32> {
         let width = columns.len();
@@ -329,7 +406,7 @@ pub(super) fn each_entry(features: &Features, row: usize, mut call: impl FnMut(u
 }
 
 /// The length of every row, 1 for rows of zeros. In f64, so that no square of a finite number is infinite.
-fn lengths(features: &Features) -> Vec<f64> {
+pub(super) fn lengths(features: &Features) -> Vec<f64> {
     let length = |row: usize| {
         let mut squares = 0f64;
         each_entry(features, row, |_, value| {
@@ -340,6 +417,17 @@ fn lengths(features: &Features) -> Vec<f64> {
     let mut lengths = Vec::with_capacity(features.rows());
     features.visit(|rows| lengths.par_extend(rows.into_par_iter().map(length)));
     lengths
+}
+
+/// The square length of a row, a block of columns at a time.
+fn square(row: &[f32]) -> f64 {
+    let of_block = |block: &[f32]| {
+        let squares = block.iter().map(|&value| f64::from(value).powi(2));
+        squares.fold(0f64, |sum, value| sum + value)
+    };
+    row.chunks(STRIP)
+        .map(of_block)
+        .fold(0f64, |sum, block| sum + block)
 }
 
 /// What makes a row of this square length 1 long; rows of zeros stay.

@@ -156,9 +156,7 @@ impl<'a> Blocks<'a> {
             .flat_map(|_| bias.iter().copied())
             .collect();
         for hop in 0..self.hops() {
-            let block = self.features_times(&weights[hop * each..(hop + 1) * each], width);
-            let (operator, width_of) = (&self.propagation, (width, whole));
-            let block = operator.smooth_strip(Side::Forward, &block, width_of, hop);
+            let block = self.hop_times(hop, &weights[hop * each..(hop + 1) * each], (width, whole));
             for (at, (node, out)) in self.nodes.iter().zip(out.chunks_mut(width)).enumerate() {
                 let scale = self.scale(hop, at);
                 let block = &block[node.index() * width..(node.index() + 1) * width];
@@ -168,6 +166,18 @@ impl<'a> Blocks<'a> {
             }
         }
         out
+    }
+
+    /// Features as they lie `hop` steps around every node of the graph, not made unit length, times some of `whole` vectors.
+    pub(super) fn hop_times(
+        &self,
+        hop: usize,
+        weights: &[f64],
+        (width, whole): (usize, usize),
+    ) -> Vec<f64> {
+        let block = self.features_times(weights, width);
+        let operator = &self.propagation;
+        operator.smooth_strip(Side::Forward, &block, (width, whole), hop)
     }
 
     /// The transposed matrix times a vector: what belongs to the features by hop and column, then what belongs to the ones.

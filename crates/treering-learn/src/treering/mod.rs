@@ -7,6 +7,7 @@ mod familiar;
 mod gram;
 mod head;
 mod parameters;
+mod parts;
 mod profile;
 mod router;
 pub(crate) mod saved;
@@ -22,6 +23,7 @@ use treering_graph::Features;
 pub use familiar::Usual;
 pub use head::Head;
 pub use parameters::Parameters;
+pub use parts::{HeadSlice, Parts};
 pub use profile::{Profile, Scatter};
 pub use router::Router;
 

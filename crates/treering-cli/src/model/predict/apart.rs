@@ -1,0 +1,505 @@
+//! Answers in parts: slices of columns and of heads, which go over all arcs; then blocks of nodes, which go over none; then one table.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use treering_data::{TaskSize, check_target};
+use treering_graph::{Graph, NodeId};
+use treering_jobs::Input;
+use treering_learn::saved::{self, Parameters};
+use treering_learn::treering::{self, HeadSlice, Parts, Router, Treering};
+use treering_store::Model;
+
+use super::super::answers::About;
+use super::super::rows::{Format, GROUP, Groups, Sink};
+use super::{Predict, table as columns_of};
+use crate::Global;
+use crate::failure::Failure;
+use crate::jobs::{Assumed, Draft, Drafts, Effort, FOLDER, Target, at, pieces};
+use crate::memory::part;
+use crate::output::Output;
+use crate::parts::{Numbers, span};
+
+/// The most columns of a slice: more would hardly be faster, and fewer jobs.
+const MOST_COLUMNS: usize = 256;
+/// The most outputs of a slice of heads.
+const MOST_OUTPUTS: usize = 64;
+/// The fewest columns and outputs that memory is not too short for: arcs are gone over again for every slice.
+const FEWEST: usize = 1;
+/// The most nodes of a block.
+const MOST_NODES: usize = 4 * GROUP;
+
+/// How a query is cut, for all its jobs.
+#[derive(Args, Clone, Copy)]
+pub(crate) struct Cut {
+    /// Columns of a slice.
+    #[arg(long = "job-columns", value_name = "N")]
+    columns: usize,
+    /// Outputs of a slice of heads.
+    #[arg(long = "job-outputs", value_name = "N")]
+    outputs: usize,
+}
+
+/// Flags of a job that smooths columns.
+#[derive(Args)]
+pub(crate) struct ColumnsPart {
+    #[command(flatten)]
+    into: Target,
+    #[command(flatten)]
+    cut: Cut,
+    /// Which slice.
+    #[arg(long = "job-slice", value_name = "N")]
+    slice: usize,
+    #[command(flatten)]
+    predict: Predict,
+}
+
+/// Flags of a job that asks heads.
+#[derive(Args)]
+pub(crate) struct HeadsPart {
+    #[command(flatten)]
+    into: Target,
+    #[command(flatten)]
+    cut: Cut,
+    /// Which slice.
+    #[arg(long = "job-slice", value_name = "N")]
+    slice: usize,
+    #[command(flatten)]
+    predict: Predict,
+}
+
+/// Flags of a job that answers.
+#[derive(Args)]
+pub(crate) struct RowsPart {
+    #[command(flatten)]
+    into: Target,
+    #[command(flatten)]
+    cut: Cut,
+    /// From which node to which.
+    #[arg(long = "job-nodes", value_name = "A..B", value_parser = span)]
+    job_nodes: Range<usize>,
+    /// The folder of the parts.
+    #[arg(long = "job-parts", value_name = "FOLDER")]
+    parts: PathBuf,
+    #[command(flatten)]
+    predict: Predict,
+}
+
+/// Flags of the job that writes the table.
+#[derive(Args)]
+pub(crate) struct TablePart {
+    #[command(flatten)]
+    into: Target,
+    /// Answers, in order.
+    #[arg(long = "job-part", value_name = "FILE", required = true)]
+    parts: Vec<PathBuf>,
+    #[command(flatten)]
+    predict: Predict,
+}
+
+/// The model's learner; others than `treering` do not answer in parts.
+fn learner(args: &Predict, model: &Model) -> Result<Treering, Failure> {
+    let cannot = |why: &str| {
+        Failure::input(format!(
+            "{}: {why}, which cannot answer in parts. Run `treering predict` instead",
+            args.model.display()
+        ))
+    };
+    let mut parameters = match saved::parameters(model)? {
+        Parameters::Treering(parameters) => parameters,
+        Parameters::Tpp(_) => return Err(cannot("the learner of this model is tpp")),
+    };
+    parameters.router = args.router.map_or(parameters.router, Router::from);
+    if parameters.router == Router::Prototype {
+        return Err(cannot("the router of this model is prototype"));
+    }
+    Ok(saved::load_treering(model, parameters)?)
+}
+
+/// What a list is made for.
+struct Sizes {
+    graph: TaskSize,
+    hops: usize,
+    width: usize,
+    tasks: usize,
+    /// Bytes of the model.
+    model: u64,
+}
+
+impl Sizes {
+    /// Memory of a job that smooths so many columns; of numbers of four bytes, two arrays are held at once, and of every node the length of its features.
+    fn columns_memory(&self, columns: usize, limit: u64) -> Result<u64, Failure> {
+        let nodes = self.graph.nodes as u64;
+        part(
+            &self.graph,
+            nodes * (2 * 4 * columns as u64 + 8) + self.model,
+            limit,
+        )
+    }
+
+    /// The same of heads: three arrays of eight bytes.
+    fn heads_memory(&self, outputs: usize, limit: u64) -> Result<u64, Failure> {
+        let nodes = self.graph.nodes as u64;
+        part(
+            &self.graph,
+            nodes * (3 * 8 * outputs as u64 + 8) + self.model,
+            limit,
+        )
+    }
+
+    /// The widest slices that fit.
+    fn cut(&self, limit: u64) -> Result<Cut, Failure> {
+        let widest = |most: usize, memory: &dyn Fn(usize) -> Result<u64, Failure>| {
+            let fits = (FEWEST..=most).rev().find(|&width| memory(width).is_ok());
+            fits.map_or_else(|| memory(FEWEST).map(|_| FEWEST), Ok)
+        };
+        Ok(Cut {
+            columns: widest(MOST_COLUMNS, &|width| self.columns_memory(width, limit))?,
+            outputs: widest(MOST_OUTPUTS, &|width| self.heads_memory(width, limit))?,
+        })
+    }
+
+    /// Nodes of a block: whole groups of the table.
+    fn block(&self, asked: Option<usize>) -> usize {
+        let nodes = self.graph.nodes;
+        let count = pieces(self.rows(nodes), asked, nodes.div_ceil(GROUP));
+        let some = nodes.div_ceil(count).next_multiple_of(GROUP);
+        some.clamp(GROUP, MOST_NODES)
+    }
+
+    /// What answers about so many nodes cost.
+    fn rows(&self, nodes: usize) -> Effort {
+        let read = nodes * self.hops * (4 * self.width + 16 * self.tasks);
+        let products = nodes as f64 * (self.width * (2 * self.tasks + 300)) as f64;
+        Effort::start()
+            + Effort::bytes(read as u64)
+            + Effort::products(products)
+            + Effort::lines(nodes)
+    }
+}
+
+pub(crate) fn plan(args: &Predict, drafts: &mut Drafts, global: &Global) -> Result<(), Failure> {
+    let Some(out) = &args.out else {
+        return Err(Failure::input(
+            "a list of jobs writes into a file; name it with -o FILE",
+        ));
+    };
+    if args.only.is_some() || args.groups != "single" || args.paper_patch {
+        return Err(Failure::input(
+            "in parts all nodes are asked about, each alone; leave --only, --groups and --paper-patch out, or run `treering predict` without `plan`",
+        ));
+    }
+    Format::choose(args.format, Some(out))?;
+    super::super::check_outside(&args.model, out)?;
+    check_target(out, args.force)?;
+    let model = Model::open(&args.model)?;
+    let learner = learner(args, &model)?;
+    columns_of(args, &learner)?;
+    let parts = learner.parts()?;
+    let graph = args.source.load(global)?.graph;
+    fits(&graph, &parts)?;
+    let sizes = Sizes {
+        graph: TaskSize::of(&graph),
+        hops: parts.hops(),
+        width: parts.width(),
+        tasks: learner.rings().len(),
+        model: model
+            .manifest()
+            .rings
+            .iter()
+            .map(|ring| ring.file.bytes)
+            .sum(),
+    };
+    drop(graph);
+    let cut = asked(&sizes, drafts)?;
+    let columns = parts.column_slices(cut.columns);
+    let heads = parts.head_slices(cut.outputs);
+    let heads: Vec<usize> = heads.iter().map(|slice| slice.outputs).collect();
+    let mut inputs = vec![drafts.input(&args.model)?];
+    for file in args.source.files() {
+        inputs.push(drafts.input(&file)?);
+    }
+    draft(&sizes, cut, (&columns, &heads), inputs, Some(out), drafts)
+}
+
+/// As wide as memory allows, unless there should be more jobs.
+fn asked(sizes: &Sizes, drafts: &Drafts) -> Result<Cut, Failure> {
+    let cut = sizes.cut(drafts.limit())?;
+    let steps = sizes.hops - 1;
+    let all = Effort::steps(sizes.graph.arcs, sizes.width, steps);
+    let slices = pieces(all, drafts.pieces, sizes.width);
+    let outputs = sizes.tasks.max(1);
+    let all = Effort::steps(sizes.graph.arcs, 2 * outputs, steps * (steps + 1) / 2);
+    let head_slices = pieces(all, drafts.pieces, outputs);
+    Ok(Cut {
+        columns: cut.columns.min(sizes.width.div_ceil(slices)),
+        outputs: cut.outputs.min(outputs.div_ceil(head_slices)),
+    })
+}
+
+/// For a graph that is not there: tasks of two classes, and as many columns as features.
+pub(crate) fn assumed(assumed: Assumed, drafts: &mut Drafts) -> Result<(), Failure> {
+    let parameters = treering::Parameters::default();
+    let sizes = Sizes {
+        graph: assumed.size,
+        hops: parameters.hops + 1,
+        width: assumed.size.columns.min(parameters.width),
+        tasks: assumed.tasks,
+        model: 0,
+    };
+    let cut = asked(&sizes, drafts)?;
+    let columns: Vec<Range<usize>> = (0..sizes.width)
+        .step_by(cut.columns)
+        .map(|start| start..sizes.width.min(start + cut.columns))
+        .collect();
+    let heads: Vec<usize> = (0..sizes.tasks)
+        .step_by(cut.outputs)
+        .map(|start| cut.outputs.min(sizes.tasks - start))
+        .collect();
+    let graph = Drafts::assumed(sizes.graph.graph_bytes());
+    draft(&sizes, cut, (&columns, &heads), vec![graph], None, drafts)
+}
+
+fn draft(
+    sizes: &Sizes,
+    cut: Cut,
+    (columns, heads): (&[Range<usize>], &[usize]),
+    inputs: Vec<Input>,
+    out: Option<&Path>,
+    drafts: &mut Drafts,
+) -> Result<(), Failure> {
+    let (graph, limit) = (&sizes.graph, drafts.limit());
+    let (nodes, hops) = (graph.nodes as u64, sizes.hops as u64);
+    let told = |flags: &[(&str, String)]| -> Vec<String> {
+        let cut = [
+            ("--job-columns", cut.columns.to_string()),
+            ("--job-outputs", cut.outputs.to_string()),
+        ];
+        let all = cut.iter().chain(flags);
+        all.flat_map(|(flag, value)| [(*flag).to_owned(), value.clone()])
+            .collect()
+    };
+    let opening = Effort::start() + Effort::bytes(graph.graph_bytes());
+    let mut made = Vec::new();
+    for (slice, columns) in columns.iter().enumerate() {
+        let written = nodes * hops * 4 * columns.len() as u64;
+        made.push(drafts.add(Draft {
+            kind: "columns",
+            level: 0,
+            flags: told(&[("--job-slice", slice.to_string())]),
+            told: true,
+            inputs: inputs.clone(),
+            output: None,
+            memory: sizes.columns_memory(columns.len(), limit)?,
+            effort: opening
+                + Effort::steps(graph.arcs, columns.len(), sizes.hops - 1)
+                + Effort::bytes(written),
+            written,
+        }));
+    }
+    for (slice, &outputs) in heads.iter().enumerate() {
+        let written = nodes * hops * 8 * outputs as u64;
+        // The outputs of a hop are smoothed as often as it has steps, in numbers of eight bytes.
+        let steps = (sizes.hops - 1) * sizes.hops / 2;
+        let products = (graph.nodes * graph.columns * outputs * sizes.hops) as f64;
+        made.push(drafts.add(Draft {
+            kind: "heads",
+            level: 0,
+            flags: told(&[("--job-slice", slice.to_string())]),
+            told: true,
+            inputs: inputs.clone(),
+            output: None,
+            memory: sizes.heads_memory(outputs, limit)?,
+            effort: opening
+                + Effort::steps(graph.arcs, 2 * outputs, steps)
+                + Effort::products(products)
+                + Effort::bytes(written),
+            written,
+        }));
+    }
+    let (mut answers, block) = (Vec::new(), sizes.block(drafts.pieces));
+    for start in (0..graph.nodes).step_by(block) {
+        let end = graph.nodes.min(start + block);
+        let some = (end - start) as u64;
+        let held = some * (3 * 4 * sizes.width as u64 + 8 * hops * cut.outputs as u64)
+            + some * (12 * sizes.tasks as u64 + 400);
+        let small = TaskSize {
+            nodes: 0,
+            arcs: 0,
+            columns: 0,
+            ..*graph
+        };
+        answers.push(drafts.add(Draft {
+            kind: "rows",
+            level: 1,
+            flags: told(&[
+                ("--job-nodes", format!("{start}..{end}")),
+                ("--job-parts", format!("{FOLDER}/parts")),
+            ]),
+            told: true,
+            inputs: inputs.iter().chain(&made).cloned().collect(),
+            output: None,
+            memory: part(&small, held + 4 * sizes.model + (16 << 20), limit)?,
+            effort: sizes.rows(end - start),
+            written: some * 60,
+        }));
+    }
+    let flags = answers.iter().flat_map(|input| {
+        let path = input.path.display();
+        ["--job-part".to_owned(), format!("{FOLDER}/{path}")]
+    });
+    let flags = flags.collect();
+    let output = out.map(|out| drafts.absolute(out));
+    drafts.add(Draft {
+        kind: "table",
+        level: 2,
+        flags,
+        told: true,
+        inputs: answers,
+        output,
+        memory: 256 << 20,
+        effort: Effort::start() + Effort::bytes(4 * 60 * nodes),
+        written: 60 * nodes,
+    });
+    Ok(())
+}
+
+fn fits(graph: &Graph, parts: &Parts<'_>) -> Result<(), Failure> {
+    let (found, expected) = (graph.features().columns(), parts.features());
+    match found == expected {
+        true => Ok(()),
+        false => Err(treering_learn::LearnError::Width { found, expected }.into()),
+    }
+}
+
+/// Writes arrays one after the other.
+fn put<T: bytemuck::Pod>(
+    path: &Path,
+    each: impl FnOnce(&mut dyn FnMut(&[T]) -> io::Result<()>) -> io::Result<()>,
+) -> Result<(), Failure> {
+    let told = |error| at(path, error);
+    let mut file = File::create(path).map_err(told)?;
+    each(&mut |numbers| file.write_all(bytemuck::cast_slice(numbers))).map_err(told)
+}
+
+pub(crate) fn columns(args: &ColumnsPart, global: &Global) -> Result<(), Failure> {
+    let learner = learner(&args.predict, &Model::open(&args.predict.model)?)?;
+    let parts = learner.parts()?;
+    let graph = args.predict.source.load(global)?.graph;
+    fits(&graph, &parts)?;
+    let slices = parts.column_slices(args.cut.columns);
+    let slice = slices.get(args.slice).ok_or_else(no_slice)?;
+    put(&args.into.path, |put| {
+        parts.columns(&graph, slice.clone(), put)
+    })
+}
+
+pub(crate) fn heads(args: &HeadsPart, global: &Global) -> Result<(), Failure> {
+    let learner = learner(&args.predict, &Model::open(&args.predict.model)?)?;
+    let parts = learner.parts()?;
+    let graph = args.predict.source.load(global)?.graph;
+    fits(&graph, &parts)?;
+    let slices = parts.head_slices(args.cut.outputs);
+    let slice = slices.get(args.slice).ok_or_else(no_slice)?;
+    put(&args.into.path, |put| parts.heads(&graph, slice, put))
+}
+
+fn no_slice() -> Failure {
+    Failure::input("there are not so many slices; make the list again")
+}
+
+pub(crate) fn rows(args: &RowsPart, global: &Global) -> Result<(), Failure> {
+    let predict = &args.predict;
+    let model = Model::open(&predict.model)?;
+    let learner = learner(predict, &model)?;
+    let parts = learner.parts()?;
+    let table = columns_of(predict, &learner)?;
+    let graph = predict.source.load(global)?.graph;
+    let (names, all) = (graph.names().clone(), graph.nodes());
+    drop(graph);
+    let (some, count) = (args.job_nodes.clone(), args.job_nodes.len());
+    if some.end > all {
+        return Err(no_slice());
+    }
+    let column_slices = parts.column_slices(args.cut.columns);
+    let head_slices = parts.head_slices(args.cut.outputs);
+    let file = |kind: &str, slice: usize| args.parts.join(format!("{kind}-{:04}", slice + 1));
+    let hop_rows = |hop: usize| -> Result<Vec<f32>, Failure> {
+        let width = parts.width();
+        let mut rows = vec![0f32; count * width];
+        for (at, columns) in column_slices.iter().enumerate() {
+            let own = columns.len();
+            let from = (hop * all + some.start) * own;
+            let numbers = Numbers::<f32>::open(&file("columns", at))?;
+            let numbers = numbers.read(from..from + count * own)?;
+            for (row, own) in rows.chunks_mut(width).zip(numbers.chunks(own)) {
+                row[columns.clone()].copy_from_slice(own);
+            }
+        }
+        Ok(rows)
+    };
+    let said = |slice: &HeadSlice| -> Result<Vec<Vec<f64>>, Failure> {
+        let at = head_slices.iter().position(|known| known == slice);
+        let numbers = Numbers::<f64>::open(&file("heads", at.unwrap_or(0)))?;
+        let of_hop = |hop: usize| {
+            let from = (hop * all + some.start) * slice.outputs;
+            numbers.read(from..from + count * slice.outputs)
+        };
+        (0..parts.hops()).map(of_hop).collect()
+    };
+    let answers = parts.answers(count, &head_slices, hop_rows, said)?;
+    let nodes: Vec<NodeId> = some.map(|node| NodeId(node as u32)).collect();
+    let about = About {
+        names: &names,
+        rings: &model.manifest().rings,
+        table,
+    };
+    let (path, columns) = (&args.into.path, table.columns());
+    let told = |error| at(path, error);
+    let mut sink: Sink<'_, File> = match format(predict)? {
+        Format::Parquet => Sink::Parquet(Box::new(Groups::new(path, &columns).map_err(told)?)),
+        format => Sink::text(File::create(path).map_err(told)?, format, &columns).without_names(),
+    };
+    super::check_familiar(&about, &answers, predict)?;
+    sink.take(about.rows(&nodes, &answers))
+        .map_err(Output::failed)?;
+    sink.finish().map_err(Output::failed)
+}
+
+fn format(args: &Predict) -> Result<Format, Failure> {
+    Format::choose(args.format, args.out.as_deref())
+}
+
+pub(crate) fn table(args: &TablePart) -> Result<(), Failure> {
+    let predict = &args.predict;
+    let learner = learner(predict, &Model::open(&predict.model)?)?;
+    let columns = columns_of(predict, &learner)?.columns();
+    let path = &args.into.path;
+    let told = |error: io::Error| at(path, error);
+    if format(predict)? == Format::Parquet {
+        let mut groups = Groups::new(path, &columns).map_err(told)?;
+        for part in &args.parts {
+            let read = |error: parquet::errors::ParquetError| at(part, io::Error::other(error));
+            let file = File::open(part).map_err(|error| at(part, error))?;
+            let batches = ParquetRecordBatchReaderBuilder::try_new(file).map_err(read)?;
+            for batch in batches.with_batch_size(GROUP).build().map_err(read)? {
+                let batch = batch.map_err(|error| at(part, io::Error::other(error)))?;
+                groups.copy(&batch).map_err(told)?;
+            }
+        }
+        return groups.finish().map_err(told);
+    }
+    let mut out = BufWriter::new(File::create(path).map_err(told)?);
+    // The names of the columns, as a table without lines has them.
+    let names = Sink::text(&mut out, format(predict)?, &columns);
+    names.finish().map_err(told)?;
+    for part in &args.parts {
+        let mut file = File::open(part).map_err(|error| at(part, error))?;
+        io::copy(&mut file, &mut out).map_err(told)?;
+    }
+    out.flush().map_err(told)
+}
