@@ -97,13 +97,10 @@ pub(crate) fn to_cut(graph: &Graph) -> u64 {
 
 /// The same while all of its arcs are gone over again and again.
 pub(crate) fn to_smooth(graph: &Graph) -> u64 {
-    let arcs = TaskSize {
-        columns: 0,
-        entries: None,
-        ..TaskSize::of(graph)
-    };
     let window = graph.features().window();
-    window.map_or(0, |window| arcs.graph_bytes() + window as u64)
+    window.map_or(0, |window| {
+        arcs(&TaskSize::of(graph)).graph_bytes() + window as u64
+    })
 }
 
 /// Which tasks are learned together, in order: the first of a model alone, because all others stand on it; then as many as fit.
@@ -147,17 +144,21 @@ pub(crate) fn to_learn(parameters: &Parameters, sizes: &[TaskSize], is_new: bool
     largest + if judged { 2 * rings } else { rings }
 }
 
-/// What a part of some work on a graph takes: the graph, of its dense features only a window where memory is limited, and so much beside it. Refuses what does not fit.
-pub(crate) fn part(size: &TaskSize, more: u64, limit: u64) -> Result<u64, Failure> {
-    let arcs = TaskSize {
+/// A graph without its features.
+pub(crate) fn arcs(size: &TaskSize) -> TaskSize {
+    TaskSize {
         columns: 0,
         entries: None,
         ..*size
-    };
+    }
+}
+
+/// What a part of some work on a graph takes: the graph, of its dense features only a window where memory is limited, and so much beside it. Refuses what does not fit.
+pub(crate) fn part(size: &TaskSize, more: u64, limit: u64) -> Result<u64, Failure> {
     let whole = size.graph_bytes();
     // As the mapping does it: what is larger than a share of the limit is given back as it is read.
     let graph = match whole > limit / 4 && size.entries.is_none() {
-        true => arcs.graph_bytes() + memory_window() as u64,
+        true => arcs(size).graph_bytes() + memory_window() as u64,
         false => whole,
     };
     // Degrees, and what they are divided by.

@@ -28,6 +28,7 @@ pub use folder::{Table, is_folder, read_folder, write_folder};
 pub use mapped::{
     Large, check_mapped, give_freed_memory_back, memory_limit, memory_window, set_memory_limit,
 };
+pub use native::vouch_for;
 pub use nearest::nearest;
 pub use random::{Purpose, random};
 pub use read::{Columns, Edges, FORMATS, Loaded, ReadOptions, read};

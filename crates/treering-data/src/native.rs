@@ -20,7 +20,8 @@
 use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
 use bytemuck::Pod;
 use safetensors::tensor::{Dtype, Metadata};
@@ -54,6 +55,23 @@ struct About {
     classes: Option<Vec<String>>,
 }
 
+/// Files whose numbers need not be checked again.
+static KNOWN: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// Says that a file holds what it held when its numbers were checked, so that opening it need not read all of them. For jobs, which know a file by its checksum and
+/// may need a small part of it.
+pub fn vouch_for(path: &Path) {
+    if let (Ok(path), Ok(mut known)) = (path.canonicalize(), KNOWN.lock()) {
+        known.push(path);
+    }
+}
+
+fn is_known(path: &Path) -> bool {
+    let path = path.canonicalize().ok();
+    let known = KNOWN.lock().ok();
+    known.is_some_and(|known| path.is_some_and(|path| known.contains(&path)))
+}
+
 pub(crate) fn read_native(path: &Path, context: &Context<'_>) -> Result<Loaded> {
     let file = open_file(path)?;
     let mapping = Mapping::open(&file, path, context.limit())
@@ -63,6 +81,7 @@ pub(crate) fn read_native(path: &Path, context: &Context<'_>) -> Result<Loaded> 
     let start = mapping.bytes().len() - data.len();
     let about = read_about(path, &header)?;
     let tensors = Tensors {
+        known: is_known(path),
         path,
         mapping: &mapping,
         start,
@@ -115,6 +134,8 @@ fn parse<T: serde::de::DeserializeOwned>(path: &Path, text: &str) -> Result<T> {
 
 /// The tensors of an open file.
 struct Tensors<'a> {
+    /// Its numbers were checked before.
+    known: bool,
     path: &'a Path,
     mapping: &'a Mapping,
     start: usize,
@@ -141,7 +162,11 @@ impl Tensors<'_> {
                     .row(row as u64)
             })?),
         };
-        Graph::new(Parts {
+        let make = match self.known {
+            true => Graph::of_known,
+            false => Graph::new,
+        };
+        make(Parts {
             arcs,
             features: self.features(nodes, about.feature_columns)?,
             labels,
@@ -156,7 +181,11 @@ impl Tensors<'_> {
     }
 
     fn arcs(&self) -> Result<Arcs> {
-        Arcs::from_rows(
+        let make = match self.known {
+            true => Arcs::from_known_rows,
+            false => Arcs::from_rows,
+        };
+        make(
             self.need(Dtype::U64, "arcs.offsets")?,
             self.need(Dtype::U32, "arcs.sources")?,
             self.find(Dtype::F32, "arcs.weights")?,

@@ -45,27 +45,41 @@ impl Arcs {
         sources: Buffer<u32>,
         weights: Option<Buffer<f32>>,
     ) -> Result<Self, GraphError> {
-        check_offsets("arcs", &offsets, sources.len())?;
-        let nodes = offsets.len() as u64 - 1;
-        check_node_count(nodes)?;
-        if let Some(position) = first_wrong(&sources, |&s| u64::from(s) >= nodes) {
+        let arcs = Self::from_known_rows(offsets, sources, weights)?;
+        let (nodes, sources) = (arcs.nodes() as u64, &arcs.sources);
+        if let Some(position) = first_wrong(sources, |&s| u64::from(s) >= nodes) {
             return Err(GraphError::ArcOutside {
                 position: position as u64,
                 node: u64::from(sources[position]),
                 nodes,
             });
         }
-        if let Some(weights) = &weights {
-            if weights.len() != sources.len() {
-                return Err(GraphError::Length {
-                    what: "arc weights (against arcs)",
-                    found: weights.len() as u64,
-                    nodes: sources.len() as u64,
-                });
-            }
+        if let Some(weights) = &arcs.weights {
             check_weights(weights)?;
         }
-        Ok(Self::trusted(offsets, sources, weights))
+        Ok(arcs)
+    }
+
+    /// As [`from_rows`](Arcs::from_rows), of arrays whose numbers were checked before: only their lengths are looked at, so that they need not be read. Work on
+    /// numbers that are wrong all the same ends in a panic.
+    ///
+    /// # Errors
+    /// When the lengths do not fit together.
+    pub fn from_known_rows(
+        offsets: Buffer<u64>,
+        sources: Buffer<u32>,
+        weights: Option<Buffer<f32>>,
+    ) -> Result<Self, GraphError> {
+        check_offsets("arcs", &offsets, sources.len())?;
+        check_node_count(offsets.len() as u64 - 1)?;
+        match &weights {
+            Some(weights) if weights.len() != sources.len() => Err(GraphError::Length {
+                what: "arc weights (against arcs)",
+                found: weights.len() as u64,
+                nodes: sources.len() as u64,
+            }),
+            _ => Ok(Self::trusted(offsets, sources, weights)),
+        }
     }
 
     /// Arrays that this crate made itself.

@@ -46,6 +46,16 @@ impl Graph {
     /// # Errors
     /// Parts for different numbers of nodes; features that are not finite.
     pub fn new(parts: Parts) -> Result<Self, GraphError> {
+        let graph = Self::of_known(parts)?;
+        graph.features.check_finite()?;
+        Ok(graph)
+    }
+
+    /// As [`new`](Graph::new), of features that were checked before.
+    ///
+    /// # Errors
+    /// Parts for different numbers of nodes.
+    pub fn of_known(parts: Parts) -> Result<Self, GraphError> {
         let nodes = parts.arcs.nodes();
         let check = |what, found: usize| {
             if found == nodes {
@@ -65,7 +75,6 @@ impl Graph {
         if let Some(split) = &parts.split {
             check("split entries", split.len())?;
         }
-        parts.features.check_finite()?;
         Ok(Self::trusted(parts))
     }
 

@@ -113,7 +113,7 @@ pub(crate) fn costs(list: &List, rates: &Rates) -> Result<Vec<Cost>, JobsError> 
         Ok(match list.seal(job)? {
             Some(seal) => Cost {
                 cpu_seconds: seal.spent.cpu_seconds,
-                read: seal.spent.read,
+                read: job.cost.read,
                 written: seal.spent.written,
             },
             None => Cost {

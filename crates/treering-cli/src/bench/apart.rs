@@ -121,6 +121,7 @@ pub(crate) fn plan(args: Bench, drafts: &mut Drafts, global: &Global) -> Result<
             output: None,
             memory: set.guess,
             effort: Effort::start() + Effort::bytes(20 * set.guess),
+            read: set.guess / 2,
             written: 20_000,
         }));
     }
@@ -154,6 +155,7 @@ pub(crate) fn plan(args: Bench, drafts: &mut Drafts, global: &Global) -> Result<
         output,
         memory: memory.unwrap_or(0),
         effort: Effort::start() + Effort::bytes(memory.unwrap_or(0)),
+        read: written,
         written,
     });
     Ok(())

@@ -50,7 +50,8 @@ pub(crate) struct Draft {
     pub(crate) output: Option<PathBuf>,
     pub(crate) memory: u64,
     pub(crate) effort: Work,
-    /// Bytes that it writes.
+    /// Bytes of its inputs that it reads, and bytes that it writes.
+    pub(crate) read: u64,
     pub(crate) written: u64,
 }
 
@@ -121,13 +122,6 @@ impl Drafts {
         } else if let Some(limit) = self.limit {
             command.push(format!("--memory={limit}"));
         }
-        let there = |input: &Input| match &input.source {
-            Source::There(digest) => digest.bytes,
-            Source::Made { job } => {
-                let made = self.jobs.iter().find(|known| known.id == *job);
-                made.map_or(0, |job| job.cost.written)
-            }
-        };
         let job = Job {
             id,
             level: draft.level,
@@ -139,7 +133,7 @@ impl Drafts {
                 .map_or(draft.memory, |limit| draft.memory.min(limit)),
             cost: Cost {
                 cpu_seconds: draft.effort.seconds(),
-                read: draft.inputs.iter().map(there).sum(),
+                read: draft.read,
                 written: draft.written,
             },
             inputs: draft.inputs,

@@ -5,9 +5,9 @@ use std::time::Instant;
 
 use clap::{Args, Parser};
 use serde_json::json;
-use treering_data::check_mapped;
+use treering_data::{check_mapped, vouch_for};
 use treering_eval::{cpu_seconds, peak_memory};
-use treering_jobs::{Done, Failed, Job, JobsError, List, OUTPUT, Spent, State};
+use treering_jobs::{Done, Failed, Job, JobsError, List, OUTPUT, Source, Spent, State};
 
 use super::at;
 use super::drafts::FOLDER;
@@ -147,6 +147,12 @@ fn work(list: &List, job: &Job, output: &Path, global: &Global) -> Result<(), Fa
         quiet: true,
     };
     memory::limit(&global);
+    // They are what they were when the list was made, and their numbers were checked then.
+    for input in &job.inputs {
+        if let Source::There(_) = input.source {
+            vouch_for(&list.path(&input.path));
+        }
+    }
     super::work(*part, &global)?;
     // Before the output has its name: numbers of a file that was changed in use mean nothing.
     Ok(check_mapped()?)

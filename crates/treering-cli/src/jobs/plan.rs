@@ -148,6 +148,7 @@ fn empty(words: &[String], global: &Global) -> Result<Vec<Job>, Failure> {
             output: None,
             memory: 16 << 20,
             effort: Work::start(),
+            read: 0,
             written: 8,
         });
     }

@@ -14,7 +14,7 @@ use super::{Profile, Task, put};
 use crate::Global;
 use crate::failure::Failure;
 use crate::jobs::{Draft, Drafts, Effort, Target, at, pieces};
-use crate::memory::part;
+use crate::memory::{arcs, part};
 use crate::parts::{Numbers, cut, span};
 
 /// Flags of a job that says what nodes weigh.
@@ -108,7 +108,8 @@ fn draft(
 ) -> Result<(), Failure> {
     let graph = &sizes.graph;
     let nodes = graph.nodes as u64;
-    let opening = Effort::start() + Effort::bytes(graph.graph_bytes());
+    let arcs = arcs(graph).graph_bytes();
+    let opening = Effort::start();
     // One vector a task.
     let one = Effort::steps(graph.arcs, 2, sizes.steps) + Effort::bytes(8 * nodes);
     let all = (0..sizes.tasks).map(|_| one).sum();
@@ -127,6 +128,7 @@ fn draft(
             output: None,
             memory: part(graph, 5 * 8 * nodes, drafts.limit())?,
             effort,
+            read: arcs,
             written: 8 * nodes * tasks.len() as u64,
         }));
     }
@@ -155,6 +157,7 @@ fn draft(
             output: None,
             memory: part(graph, 2 * 8 * nodes, drafts.limit())?,
             effort: opening + read + sums(columns.len()),
+            read: graph.graph_bytes() - arcs + 8 * nodes * sizes.tasks as u64,
             written: 8 * (columns.len() * sizes.tasks) as u64,
         }));
     }
@@ -172,6 +175,7 @@ fn draft(
         output,
         memory: (16 << 20) + 4 * bytes,
         effort: Effort::start() + Effort::bytes(4 * bytes),
+        read: bytes,
         written: 2 * bytes,
     });
     Ok(())

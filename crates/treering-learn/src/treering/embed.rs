@@ -205,6 +205,12 @@ impl Space {
         blocks.flat_map(of_block).collect()
     }
 
+    /// Where the block of a column begins and ends; its columns are summed as one.
+    pub(crate) fn block(&self, column: usize) -> Range<usize> {
+        let start = column / STRIP * STRIP;
+        start..self.width.min(start + STRIP)
+    }
+
     /// Some columns of all nodes, seen from 0 to `hops` steps away, as they are before rows are made unit length. They lie within one block.
     ///
     /// # Arguments
@@ -214,60 +220,38 @@ impl Space {
         graph: &Graph,
         columns: Range<usize>,
         hops: usize,
-        mut take: impl FnMut(&[f32]) -> Result<(), E>,
+        mut take: impl FnMut(usize, &[f32]) -> Result<(), E>,
     ) -> Result<(), E> {
         let propagation = Propagation::new(graph.arcs());
-        let block = columns.start / STRIP * STRIP;
-        let whole = self.width.min(block + STRIP) - block;
-        let mut now = self.strip(
-            graph.features(),
-            &lengths(graph.features()),
-            columns.clone(),
-        );
+        let width = (columns.len(), self.block(columns.start).len());
+        let mut now = self.strip(graph.features(), &lengths(graph.features()), columns);
         for hop in 0..=hops {
             if hop > 0 {
-                let width = (columns.len(), whole);
                 now = propagation.smooth_strip(Side::Forward, &now, width, 1);
             }
-            take(&now)?;
+            take(hop, &now)?;
         }
         Ok(())
     }
 
-    /// Nodes as [`view`](Space::view) shows them, from the columns that [`slice`](Space::slice) gave away.
-    ///
-    /// # Arguments
-    /// * `rows`: gives the nodes' rows of a hop.
-    pub(crate) fn put_together<E>(
-        &self,
-        nodes: usize,
-        hops: usize,
-        mut rows: impl FnMut(usize) -> Result<Vec<f32>, E>,
-    ) -> Result<View, E> {
-        let mut scales = Vec::with_capacity(hops + 1);
-        let mut last = Vec::new();
-        for hop in 0..=hops {
-            last = rows(hop)?;
-            let of_node = last.par_chunks(self.width).with_min_len(64);
-            scales.push(
-                of_node
-                    .map(|row| inverse_root(square(row)))
-                    .collect::<Vec<f64>>(),
-            );
-        }
-        assert_eq!(last.len(), nodes * self.width, "a row for every node");
-        if let Some(of_hop) = scales.last() {
-            let out = last.par_chunks_mut(self.width).zip(of_hop);
+    /// Nodes as [`view`](Space::view) shows them, from rows of the farthest hop as they are and the square lengths of all hops.
+    pub(crate) fn put_together(&self, mut rows: Vec<f32>, squares: Vec<Vec<f64>>) -> View {
+        let scales = squares.into_iter();
+        let scales = scales.map(|of_hop| of_hop.into_iter().map(inverse_root).collect());
+        let scales: Vec<Vec<f64>> = scales.collect();
+        if let Some(last) = scales.last() {
+            assert_eq!(rows.len(), last.len() * self.width, "a row for every node");
+            let out = rows.par_chunks_mut(self.width).zip(last);
             out.with_min_len(64).for_each(|(row, &scale)| {
                 row.iter_mut().for_each(|value| *value *= scale as f32);
             });
         }
-        Ok(View {
-            rows: last.into(),
+        View {
+            rows: rows.into(),
             every_hop: Vec::new().into(),
             scales,
             lengths: Vec::new(),
-        })
+        }
     }
 
     /// Some columns of the projected features of all nodes.
@@ -358,13 +342,8 @@ impl Seen<'_> {
             put(&mut self.rows, self.width, strip.start);
         }
         let sums = self.squares[hop].par_iter_mut().zip(nodes);
-        sums.with_min_len(64).for_each(|(sum, node)| {
-            let square = |&value: &f32| f64::from(value).powi(2);
-            *sum = row(node)
-                .iter()
-                .map(square)
-                .fold(*sum, |sum, value| sum + value);
-        });
+        sums.with_min_len(64)
+            .for_each(|(sum, node)| add_squares_of(row(node), sum));
     }
 }
 
@@ -419,15 +398,17 @@ pub(super) fn lengths(features: &Features) -> Vec<f64> {
     lengths
 }
 
-/// The square length of a row, a block of columns at a time.
-fn square(row: &[f32]) -> f64 {
-    let of_block = |block: &[f32]| {
-        let squares = block.iter().map(|&value| f64::from(value).powi(2));
-        squares.fold(0f64, |sum, value| sum + value)
-    };
-    row.chunks(STRIP)
-        .map(of_block)
-        .fold(0f64, |sum, block| sum + block)
+/// Adds the squares of more columns to those of the columns before them in a block.
+pub(super) fn add_squares(rows: &[f32], sums: &mut [f64]) {
+    let width = rows.len() / sums.len().max(1);
+    let both = sums.par_iter_mut().zip(rows.par_chunks(width.max(1)));
+    both.with_min_len(64)
+        .for_each(|(sum, row)| add_squares_of(row, sum));
+}
+
+fn add_squares_of(row: &[f32], sum: &mut f64) {
+    let squares = row.iter().map(|&value| f64::from(value).powi(2));
+    *sum = squares.fold(*sum, |sum, value| sum + value);
 }
 
 /// What makes a row of this square length 1 long; rows of zeros stay.

@@ -23,7 +23,7 @@ use treering_graph::Features;
 pub use familiar::Usual;
 pub use head::Head;
 pub use parameters::Parameters;
-pub use parts::{HeadSlice, Parts};
+pub use parts::{HeadSlice, Parts, Piece, Read};
 pub use profile::{Profile, Scatter};
 pub use router::Router;
 

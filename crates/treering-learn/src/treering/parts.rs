@@ -7,7 +7,7 @@ use treering_data::Large;
 use treering_graph::Graph;
 
 use super::answer::{Routed, TOGETHER, decide, greedily, head_weights, judge, probabilities};
-use super::embed::{Space, View, lengths};
+use super::embed::{Space, View, add_squares, lengths};
 use super::head::{Blocks, outputs};
 use super::router::Router;
 use super::{Ring, Treering};
@@ -18,6 +18,22 @@ use crate::{Answer, LearnError};
 pub struct Parts<'a> {
     learner: &'a Treering,
     space: &'a Space,
+}
+
+/// What is handed on of some columns.
+pub enum Piece<'a> {
+    /// By node, the square length of a hop's columns.
+    Squares(&'a [f64]),
+    /// By node, a hop's columns.
+    Rows(&'a [f32]),
+}
+
+/// The same about some nodes, read again.
+pub enum Read {
+    /// By node, the square length of a hop's columns.
+    Squares(Vec<f64>),
+    /// By node, a hop's columns.
+    Rows(Vec<f32>),
 }
 
 /// Heads that are asked together.
@@ -98,7 +114,13 @@ impl Parts<'_> {
         &self.learner.rings
     }
 
-    /// Some columns of all nodes, hop after hop, by node.
+    /// Whether columns are a block, whose square lengths can be added up by themselves.
+    pub fn is_block(&self, columns: &Range<usize>) -> bool {
+        self.space.block(columns.start) == *columns
+    }
+
+    /// Some columns of all nodes, by node: of a [block](Parts::is_block) the square lengths of every hop and the columns of the farthest, otherwise the columns
+    /// of every hop, which only together tell square lengths.
     ///
     /// # Errors
     /// What `take` says.
@@ -109,10 +131,50 @@ impl Parts<'_> {
         &self,
         graph: &Graph,
         columns: Range<usize>,
-        take: impl FnMut(&[f32]) -> Result<(), E>,
+        mut take: impl FnMut(Piece<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
         let hops = self.learner.parameters.hops;
-        self.space.slice(graph, columns, hops, take)
+        let is_block = self.is_block(&columns);
+        self.space.slice(graph, columns, hops, |hop, now| {
+            if is_block {
+                let mut squares = vec![0f64; graph.nodes()];
+                add_squares(now, &mut squares);
+                take(Piece::Squares(&squares))?;
+            }
+            match !is_block || hop == hops {
+                true => take(Piece::Rows(now)),
+                false => Ok(()),
+            }
+        })
+    }
+
+    /// The square lengths of some nodes' rows, from those of blocks or from columns.
+    ///
+    /// # Arguments
+    /// * `slices`: all columns, in order.
+    /// * `read`: gives what [`columns`](Parts::columns) gave for a slice: square lengths where it is a block, otherwise columns.
+    ///
+    /// # Errors
+    /// What `read` says.
+    pub fn squares<E>(
+        &self,
+        nodes: usize,
+        slices: &[Range<usize>],
+        mut read: impl FnMut(usize) -> Result<Read, E>,
+    ) -> Result<Vec<f64>, E> {
+        let mut all = vec![0f64; nodes];
+        let mut block = vec![0f64; nodes];
+        for (at, slice) in slices.iter().enumerate() {
+            match read(at)? {
+                Read::Squares(squares) => block = squares,
+                Read::Rows(rows) => add_squares(&rows, &mut block),
+            }
+            if self.space.block(slice.start).end == slice.end {
+                let both = all.iter_mut().zip(&mut block);
+                both.for_each(|(all, block)| *all += std::mem::take(block));
+            }
+        }
+        Ok(all)
     }
 
     /// What some heads say about all nodes, hop after hop, by node and output; before rows are made unit length.
@@ -150,11 +212,12 @@ impl Parts<'_> {
     ///
     /// # Arguments
     /// * `slices`: as the heads were asked.
-    /// * `rows`: gives the nodes' rows of a hop, all columns together.
+    /// * `rows`: the nodes' rows of the farthest hop, all columns together.
+    /// * `squares`: the square lengths of the nodes' rows, by hop.
     /// * `said`: gives what a slice of heads said about the nodes, of every hop.
     ///
     /// # Errors
-    /// What `rows` and `said` say; no room for what is held.
+    /// What `said` says; no room for what is held.
     ///
     /// # Panics
     /// Rows of another size.
@@ -162,11 +225,11 @@ impl Parts<'_> {
         &self,
         nodes: usize,
         slices: &[HeadSlice],
-        rows: impl FnMut(usize) -> Result<Vec<f32>, E>,
+        rows: Vec<f32>,
+        squares: Vec<Vec<f64>>,
         mut said: impl FnMut(&HeadSlice) -> Result<Vec<Vec<f64>>, E>,
     ) -> Result<Vec<Answer>, E> {
-        let hops = self.learner.parameters.hops;
-        let view = self.space.put_together(nodes, hops, rows)?;
+        let view = self.space.put_together(rows, squares);
         let routed = self.routed(nodes, &view)?;
         let mut of_task = vec![Vec::new(); self.rings().len()];
         let tasks = routed.tasks.iter().enumerate();

@@ -124,6 +124,7 @@ pub(crate) fn plan(args: &Learn, drafts: &mut Drafts, global: &Global) -> Result
             output: None,
             memory: part(&data, more, drafts.limit())?,
             effort: effort(&parameters, size, begins) + Effort::bytes(data.graph_bytes()),
+            read: data.graph_bytes(),
             written: ring,
         }));
     }
@@ -146,6 +147,7 @@ pub(crate) fn plan(args: &Learn, drafts: &mut Drafts, global: &Global) -> Result
         output,
         memory: (64 << 20) + 3 * all,
         effort: Effort::start() + Effort::bytes(6 * all),
+        read: all,
         written: all,
     });
     Ok(())

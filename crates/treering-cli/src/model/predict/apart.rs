@@ -11,7 +11,7 @@ use treering_data::{TaskSize, check_target};
 use treering_graph::{Graph, NodeId};
 use treering_jobs::Input;
 use treering_learn::saved::{self, Parameters};
-use treering_learn::treering::{self, HeadSlice, Parts, Router, Treering};
+use treering_learn::treering::{self, HeadSlice, Parts, Piece, Read, Router, Treering};
 use treering_store::Model;
 
 use super::super::answers::About;
@@ -171,6 +171,14 @@ impl Sizes {
         some.clamp(GROUP, MOST_NODES)
     }
 
+    /// Bytes that a slice of columns keeps of a node: of a block, square lengths and the columns of the last hop; otherwise the columns of every hop.
+    fn kept(&self, columns: &Range<usize>) -> u64 {
+        let (hops, own) = (self.hops as u64, 4 * columns.len() as u64);
+        let block = columns.start % MOST_COLUMNS == 0
+            && columns.end == self.width.min(columns.start + MOST_COLUMNS);
+        if block { 8 * hops + own } else { hops * own }
+    }
+
     /// What answers about so many nodes cost.
     fn rows(&self, nodes: usize) -> Effort {
         let read = nodes * self.hops * (4 * self.width + 16 * self.tasks);
@@ -283,10 +291,10 @@ fn draft(
         all.flat_map(|(flag, value)| [(*flag).to_owned(), value.clone()])
             .collect()
     };
-    let opening = Effort::start() + Effort::bytes(graph.graph_bytes());
+    let (whole, opening) = (graph.graph_bytes(), Effort::start());
     let mut made = Vec::new();
     for (slice, columns) in columns.iter().enumerate() {
-        let written = nodes * hops * 4 * columns.len() as u64;
+        let written = nodes * sizes.kept(columns);
         made.push(drafts.add(Draft {
             kind: "columns",
             level: 0,
@@ -298,6 +306,7 @@ fn draft(
             effort: opening
                 + Effort::steps(graph.arcs, columns.len(), sizes.hops - 1)
                 + Effort::bytes(written),
+            read: whole,
             written,
         }));
     }
@@ -318,9 +327,11 @@ fn draft(
                 + Effort::steps(graph.arcs, 2 * outputs, steps)
                 + Effort::products(products)
                 + Effort::bytes(written),
+            read: whole,
             written,
         }));
     }
+    let all_outputs: usize = heads.iter().sum();
     let (mut answers, block) = (Vec::new(), sizes.block(drafts.pieces));
     for start in (0..graph.nodes).step_by(block) {
         let end = graph.nodes.min(start + block);
@@ -345,6 +356,9 @@ fn draft(
             output: None,
             memory: part(&small, held + 4 * sizes.model + (16 << 20), limit)?,
             effort: sizes.rows(end - start),
+            read: some
+                * (columns.iter().map(|own| sizes.kept(own)).sum::<u64>()
+                    + 8 * hops * all_outputs as u64),
             written: some * 60,
         }));
     }
@@ -363,6 +377,7 @@ fn draft(
         output,
         memory: 256 << 20,
         effort: Effort::start() + Effort::bytes(4 * 60 * nodes),
+        read: 60 * nodes,
         written: 60 * nodes,
     });
     Ok(())
@@ -377,13 +392,13 @@ fn fits(graph: &Graph, parts: &Parts<'_>) -> Result<(), Failure> {
 }
 
 /// Writes arrays one after the other.
-fn put<T: bytemuck::Pod>(
+fn put(
     path: &Path,
-    each: impl FnOnce(&mut dyn FnMut(&[T]) -> io::Result<()>) -> io::Result<()>,
+    each: impl FnOnce(&mut dyn FnMut(&[u8]) -> io::Result<()>) -> io::Result<()>,
 ) -> Result<(), Failure> {
     let told = |error| at(path, error);
     let mut file = File::create(path).map_err(told)?;
-    each(&mut |numbers| file.write_all(bytemuck::cast_slice(numbers))).map_err(told)
+    each(&mut |bytes| file.write_all(bytes)).map_err(told)
 }
 
 pub(crate) fn columns(args: &ColumnsPart, global: &Global) -> Result<(), Failure> {
@@ -394,7 +409,10 @@ pub(crate) fn columns(args: &ColumnsPart, global: &Global) -> Result<(), Failure
     let slices = parts.column_slices(args.cut.columns);
     let slice = slices.get(args.slice).ok_or_else(no_slice)?;
     put(&args.into.path, |put| {
-        parts.columns(&graph, slice.clone(), put)
+        parts.columns(&graph, slice.clone(), |piece| match piece {
+            Piece::Squares(squares) => put(bytemuck::cast_slice(squares)),
+            Piece::Rows(rows) => put(bytemuck::cast_slice(rows)),
+        })
     })
 }
 
@@ -405,7 +423,9 @@ pub(crate) fn heads(args: &HeadsPart, global: &Global) -> Result<(), Failure> {
     fits(&graph, &parts)?;
     let slices = parts.head_slices(args.cut.outputs);
     let slice = slices.get(args.slice).ok_or_else(no_slice)?;
-    put(&args.into.path, |put| parts.heads(&graph, slice, put))
+    put(&args.into.path, |put| {
+        parts.heads(&graph, slice, |said| put(bytemuck::cast_slice(said)))
+    })
 }
 
 fn no_slice() -> Failure {
@@ -428,20 +448,40 @@ pub(crate) fn rows(args: &RowsPart, global: &Global) -> Result<(), Failure> {
     let column_slices = parts.column_slices(args.cut.columns);
     let head_slices = parts.head_slices(args.cut.outputs);
     let file = |kind: &str, slice: usize| args.parts.join(format!("{kind}-{:04}", slice + 1));
-    let hop_rows = |hop: usize| -> Result<Vec<f32>, Failure> {
-        let width = parts.width();
-        let mut rows = vec![0f32; count * width];
-        for (at, columns) in column_slices.iter().enumerate() {
-            let own = columns.len();
-            let from = (hop * all + some.start) * own;
-            let numbers = Numbers::<f32>::open(&file("columns", at))?;
-            let numbers = numbers.read(from..from + count * own)?;
-            for (row, own) in rows.chunks_mut(width).zip(numbers.chunks(own)) {
-                row[columns.clone()].copy_from_slice(own);
-            }
-        }
-        Ok(rows)
+    let hops = parts.hops();
+    // Of a block, square lengths of all hops lie before the columns of the last.
+    let hop_rows = |slice: usize, hop: usize| -> Result<Vec<f32>, Failure> {
+        let columns = &column_slices[slice];
+        let before = match parts.is_block(columns) {
+            true => hops * all * (size_of::<f64>() / size_of::<f32>()),
+            false => hop * all * columns.len(),
+        };
+        let from = before + some.start * columns.len();
+        let numbers = Numbers::<f32>::open(&file("columns", slice))?;
+        numbers.read(from..from + count * columns.len())
     };
+    let squares = |hop: usize| {
+        parts.squares(count, &column_slices, |slice| {
+            match parts.is_block(&column_slices[slice]) {
+                true => {
+                    let from = hop * all + some.start;
+                    let numbers = Numbers::<f64>::open(&file("columns", slice))?;
+                    numbers.read(from..from + count).map(Read::Squares)
+                }
+                false => hop_rows(slice, hop).map(Read::Rows),
+            }
+        })
+    };
+    let squares = (0..hops)
+        .map(squares)
+        .collect::<Result<Vec<_>, Failure>>()?;
+    let width = parts.width();
+    let mut last = vec![0f32; count * width];
+    for (slice, columns) in column_slices.iter().enumerate() {
+        let numbers = hop_rows(slice, hops - 1)?;
+        let rows = last.chunks_mut(width).zip(numbers.chunks(columns.len()));
+        rows.for_each(|(row, own)| row[columns.clone()].copy_from_slice(own));
+    }
     let said = |slice: &HeadSlice| -> Result<Vec<Vec<f64>>, Failure> {
         let at = head_slices.iter().position(|known| known == slice);
         let numbers = Numbers::<f64>::open(&file("heads", at.unwrap_or(0)))?;
@@ -449,9 +489,9 @@ pub(crate) fn rows(args: &RowsPart, global: &Global) -> Result<(), Failure> {
             let from = (hop * all + some.start) * slice.outputs;
             numbers.read(from..from + count * slice.outputs)
         };
-        (0..parts.hops()).map(of_hop).collect()
+        (0..hops).map(of_hop).collect()
     };
-    let answers = parts.answers(count, &head_slices, hop_rows, said)?;
+    let answers = parts.answers(count, &head_slices, last, squares, said)?;
     let nodes: Vec<NodeId> = some.map(|node| NodeId(node as u32)).collect();
     let about = About {
         names: &names,
