@@ -163,11 +163,16 @@ pub(crate) fn part(size: &TaskSize, more: u64, limit: u64) -> Result<u64, Failur
     };
     // Degrees, and what they are divided by.
     let operator = 2 * 8 * size.nodes as u64;
-    let peak = PROGRAM + graph + operator + with_leftovers(more);
+    holding(graph + operator, more, limit)
+}
+
+/// What a program takes that holds some data and so much beside it. Refuses what does not fit.
+pub(crate) fn holding(data: u64, more: u64, limit: u64) -> Result<u64, Failure> {
+    let peak = PROGRAM + data + with_leftovers(more);
     match peak <= limit {
         true => Ok(peak),
         false => Err(Failure::input(format!(
-            "a job would take {} of memory, and {} are allowed. Allow more with --memory; arcs have to fit",
+            "a job would take {} of memory, and {} are allowed. Allow more with --memory; features stay on disk already where that helps",
             human_bytes(peak),
             human_bytes(limit)
         ))),

@@ -274,7 +274,7 @@ fn what_cannot_be_a_list_is_refused_with_words() {
         ),
         (
             "plan jobs profile demo -o x.csv --memory 1MB",
-            "arcs have to fit",
+            "of memory, and 1.0 MB are allowed",
         ),
         ("plan jobs --simulate 8 profile demo -o x.csv", "8x16"),
         ("run jobs", "no list of jobs here"),

@@ -16,7 +16,7 @@ use super::{Learn, check_count, names};
 use crate::Global;
 use crate::failure::Failure;
 use crate::jobs::{Draft, Drafts, Effort, FOLDER, Target};
-use crate::memory::part;
+use crate::memory::holding;
 use crate::progress::listener;
 
 /// Flags of a job that learns one task.
@@ -95,7 +95,7 @@ pub(crate) fn plan(args: &Learn, drafts: &mut Drafts, global: &Global) -> Result
     }
     let beginning = Beginning::new(args, global)?;
     let sizes = beginning.tasks.sizes().to_vec();
-    let whole = beginning.tasks.to_cut();
+    let to_cut = beginning.tasks.to_cut();
     let (parameters, tasks) = (beginning.parameters, beginning.tasks);
     let data = tasks.data_size();
     drop(tasks);
@@ -113,7 +113,13 @@ pub(crate) fn plan(args: &Learn, drafts: &mut Drafts, global: &Global) -> Result
             flags.push(format!("{FOLDER}/{}", first.path.display()));
             needs.push(first.clone());
         }
-        let more = whole + memory::to_learn(&parameters, size, begins);
+        let more = memory::to_learn(&parameters, size, begins);
+        // Of a file that is mapped in windows, what is there while a task is cut.
+        let held = if to_cut > 0 {
+            to_cut
+        } else {
+            data.graph_bytes()
+        };
         let ring = memory::ring(&parameters, size);
         rings.push(drafts.add(Draft {
             kind: "ring",
@@ -122,7 +128,7 @@ pub(crate) fn plan(args: &Learn, drafts: &mut Drafts, global: &Global) -> Result
             told: true,
             inputs: needs,
             output: None,
-            memory: part(&data, more, drafts.limit())?,
+            memory: holding(held, more, drafts.limit())?,
             effort: effort(&parameters, size, begins) + Effort::bytes(data.graph_bytes()),
             read: data.graph_bytes(),
             written: ring,
