@@ -1,62 +1,28 @@
 //! Lists of jobs: the same bytes as the command itself, whatever happens in between.
 
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Output;
+use std::path::Path;
 
-use assert_cmd::Command;
+use common::{files, place, text, treering};
 use serde_json::Value;
-use tempfile::TempDir;
-
-fn treering(place: &Path, words: &[&str]) -> Output {
-    let mut command = Command::cargo_bin("treering").expect("the program");
-    command.current_dir(place).args(words);
-    command.output().expect("it runs")
-}
 
 fn works(place: &Path, words: &str) -> String {
     let words: Vec<&str> = words.split_whitespace().collect();
     let done = treering(place, &words);
-    let errors = String::from_utf8_lossy(&done.stderr);
-    assert!(done.status.success(), "{words:?}: {errors}");
-    String::from_utf8_lossy(&done.stdout).into_owned()
+    assert!(done.status.success(), "{words:?}: {}", text(&done.stderr));
+    text(&done.stdout)
 }
 
 /// What it says when it fails, and with which code.
 fn fails(place: &Path, words: &str) -> (i32, String) {
     let words: Vec<&str> = words.split_whitespace().collect();
     let done = treering(place, &words);
-    let errors = String::from_utf8_lossy(&done.stderr).into_owned();
     assert!(!done.status.success(), "{words:?} worked");
-    (done.status.code().unwrap_or(-1), errors)
-}
-
-fn place() -> TempDir {
-    tempfile::tempdir().expect("a folder")
-}
-
-/// Every file below a folder but locks, with what it holds.
-fn files(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
-    let mut all = Vec::new();
-    for entry in fs::read_dir(folder).expect("a folder") {
-        let path = entry.expect("an entry").path();
-        match path.is_dir() {
-            true => all.extend(files(&path)),
-            false if path.file_name().is_some_and(|name| name == "lock") => {}
-            false => all.push((path.clone(), fs::read(&path).expect("a file"))),
-        }
-    }
-    all.sort();
-    all
-}
-
-/// The same, named from the folder on.
-fn content(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
-    let short = |(path, bytes): (PathBuf, Vec<u8>)| {
-        let path = path.strip_prefix(folder).expect("below").to_owned();
-        (path, bytes)
-    };
-    files(folder).into_iter().map(short).collect()
+    (done.status.code().unwrap_or(-1), text(&done.stderr))
 }
 
 fn same_file(place: &Path, a: &str, b: &str) {
@@ -73,7 +39,7 @@ fn a_model_learned_in_parts_is_the_model() {
         works(at, &format!("learn whole {stream} -q"));
         works(at, &format!("plan jobs learn apart {stream}"));
         works(at, "run jobs -q");
-        assert_eq!(content(&at.join("whole")), content(&at.join("apart")));
+        assert_eq!(files(&at.join("whole")), files(&at.join("apart")));
         for folder in ["whole", "apart", "jobs"] {
             fs::remove_dir_all(at.join(folder)).expect("removed");
         }

@@ -19,6 +19,9 @@ use tempfile::TempDir;
 /// What the limited commands may take.
 const LIMIT: u64 = 110_000_000;
 
+/// What a job of a list may take.
+const JOB_LIMIT: u64 = 60_000_000;
+
 /// 98,000 nodes, 5 million arcs, 100 dense columns: 60 MB.
 fn data(place: &TempDir) {
     works(
@@ -123,6 +126,35 @@ fn a_limit_that_the_system_enforces_changes_no_byte() {
             let [a, b] = ["whole.csv", "limited.csv"].map(|name| fs::read(place.path().join(name)));
             assert!(a.unwrap() == b.unwrap(), "the answers differ");
         }
+    }
+}
+
+#[test]
+fn no_job_of_a_list_takes_more_than_it_may() {
+    let place = place();
+    data(&place);
+    done(&place, None, &learn("m", &[]));
+    for (name, command) in [
+        ("prototypes.csv", &["profile", "d.treering"][..]),
+        ("answers.csv", &["predict", "m", "d.treering"]),
+    ] {
+        let whole = [&["-q"], command, &["-o", "whole.csv", "--force"]].concat();
+        let (free, _) = done(&place, None, &whole);
+        let jobs = format!("jobs-{name}");
+        let limit = format!("--memory={JOB_LIMIT}");
+        let plan = [&["-q", "plan", &jobs], command, &["-o", name, &limit]].concat();
+        done(&place, None, &plan);
+        let open = done(&place, None, &["exec", &jobs, "--open"]).1;
+        let ids = open.lines().map(|line| serde_json::from_str(line).unwrap());
+        for job in ids.collect::<Vec<Value>>() {
+            let id = job["id"].as_str().unwrap();
+            let exec = ["-q", "exec", &jobs, "--job", id];
+            let (held, _) = done(&place, Some(JOB_LIMIT), &exec);
+            assert!(held <= JOB_LIMIT, "{id}: {held} bytes were held");
+        }
+        assert!(free > JOB_LIMIT, "{free} bytes are no test of a limit");
+        let [a, b] = ["whole.csv", name].map(|name| fs::read(place.path().join(name)));
+        assert!(a.unwrap() == b.unwrap(), "{name} differs");
     }
 }
 

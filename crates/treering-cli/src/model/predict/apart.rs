@@ -20,7 +20,7 @@ use super::{Predict, table as columns_of};
 use crate::Global;
 use crate::failure::Failure;
 use crate::jobs::{Assumed, Draft, Drafts, Effort, FOLDER, Target, at, pieces};
-use crate::memory::part;
+use crate::memory::{holding, part};
 use crate::output::Output;
 use crate::parts::{Numbers, span};
 
@@ -126,6 +126,10 @@ struct Sizes {
     hops: usize,
     width: usize,
     tasks: usize,
+    /// Outputs of a slice of heads.
+    outputs: usize,
+    /// Nodes that a table can be cut at.
+    group: usize,
     /// Bytes of the model.
     model: u64,
 }
@@ -163,12 +167,28 @@ impl Sizes {
         })
     }
 
-    /// Nodes of a block: whole groups of the table.
-    fn block(&self, asked: Option<usize>) -> usize {
-        let nodes = self.graph.nodes;
-        let count = pieces(self.rows(nodes), asked, nodes.div_ceil(GROUP));
-        let some = nodes.div_ceil(count).next_multiple_of(GROUP);
-        some.clamp(GROUP, MOST_NODES)
+    /// Nodes of a block: so many that a job is long enough and fits into memory, in whole groups of the table.
+    fn block(&self, asked: Option<usize>, limit: u64) -> Result<usize, Failure> {
+        let (nodes, group) = (self.graph.nodes, self.group);
+        let count = pieces(self.rows(nodes), asked, nodes.div_ceil(group));
+        let some = nodes.div_ceil(count).next_multiple_of(group);
+        let most = some.clamp(group, MOST_NODES) / group;
+        let fits = (1..=most)
+            .rev()
+            .find(|&groups| self.rows_memory(groups * group, limit).is_ok());
+        match fits {
+            Some(groups) => Ok(groups * group),
+            None => self.rows_memory(group, limit).map(|_| group),
+        }
+    }
+
+    /// Memory of a job that answers about so many nodes.
+    fn rows_memory(&self, nodes: usize, limit: u64) -> Result<u64, Failure> {
+        let heads = 8 * self.hops as u64 * self.outputs as u64;
+        let each = 3 * 4 * self.width as u64 + heads + 12 * self.tasks as u64 + 400;
+        let held = nodes as u64 * each;
+        // The names of nodes are read; the rest of the graph is not.
+        holding(0, held + 4 * self.model + (8 << 20), limit)
     }
 
     /// Bytes that a slice of columns keeps of a node: of a block, square lengths and the columns of the last hop; otherwise the columns of every hop.
@@ -210,7 +230,12 @@ pub(crate) fn plan(args: &Predict, drafts: &mut Drafts, global: &Global) -> Resu
     let parts = learner.parts()?;
     let graph = args.source.load(global)?.graph;
     fits(&graph, &parts)?;
-    let sizes = Sizes {
+    let mut sizes = Sizes {
+        outputs: 0,
+        group: match format(args)? {
+            Format::Parquet => GROUP,
+            _ => Parts::BLOCK,
+        },
         graph: TaskSize::of(&graph),
         hops: parts.hops(),
         width: parts.width(),
@@ -224,6 +249,7 @@ pub(crate) fn plan(args: &Predict, drafts: &mut Drafts, global: &Global) -> Resu
     };
     drop(graph);
     let cut = asked(&sizes, drafts)?;
+    sizes.outputs = cut.outputs;
     let columns = parts.column_slices(cut.columns);
     let heads = parts.head_slices(cut.outputs);
     let heads: Vec<usize> = heads.iter().map(|slice| slice.outputs).collect();
@@ -236,7 +262,8 @@ pub(crate) fn plan(args: &Predict, drafts: &mut Drafts, global: &Global) -> Resu
 
 /// As wide as memory allows, unless there should be more jobs.
 fn asked(sizes: &Sizes, drafts: &Drafts) -> Result<Cut, Failure> {
-    let cut = sizes.cut(drafts.limit())?;
+    // Not to the last byte: what is told before is right to a tenth.
+    let cut = sizes.cut(drafts.limit() / 10 * 9)?;
     let steps = sizes.hops - 1;
     let all = Effort::steps(sizes.graph.arcs, sizes.width, steps);
     let slices = pieces(all, drafts.pieces, sizes.width);
@@ -252,7 +279,9 @@ fn asked(sizes: &Sizes, drafts: &Drafts) -> Result<Cut, Failure> {
 /// For a graph that is not there: tasks of two classes, and as many columns as features.
 pub(crate) fn assumed(assumed: Assumed, drafts: &mut Drafts) -> Result<(), Failure> {
     let parameters = treering::Parameters::default();
-    let sizes = Sizes {
+    let mut sizes = Sizes {
+        outputs: 0,
+        group: GROUP,
         graph: assumed.size,
         hops: parameters.hops + 1,
         width: assumed.size.columns.min(parameters.width),
@@ -260,6 +289,7 @@ pub(crate) fn assumed(assumed: Assumed, drafts: &mut Drafts) -> Result<(), Failu
         model: 0,
     };
     let cut = asked(&sizes, drafts)?;
+    sizes.outputs = cut.outputs;
     let columns: Vec<Range<usize>> = (0..sizes.width)
         .step_by(cut.columns)
         .map(|start| start..sizes.width.min(start + cut.columns))
@@ -332,18 +362,10 @@ fn draft(
         }));
     }
     let all_outputs: usize = heads.iter().sum();
-    let (mut answers, block) = (Vec::new(), sizes.block(drafts.pieces));
+    let (mut answers, block) = (Vec::new(), sizes.block(drafts.pieces, limit / 10 * 9)?);
     for start in (0..graph.nodes).step_by(block) {
         let end = graph.nodes.min(start + block);
         let some = (end - start) as u64;
-        let held = some * (3 * 4 * sizes.width as u64 + 8 * hops * cut.outputs as u64)
-            + some * (12 * sizes.tasks as u64 + 400);
-        let small = TaskSize {
-            nodes: 0,
-            arcs: 0,
-            columns: 0,
-            ..*graph
-        };
         answers.push(drafts.add(Draft {
             kind: "rows",
             level: 1,
@@ -354,7 +376,7 @@ fn draft(
             told: true,
             inputs: inputs.iter().chain(&made).cloned().collect(),
             output: None,
-            memory: part(&small, held + 4 * sizes.model + (16 << 20), limit)?,
+            memory: sizes.rows_memory(end - start, limit)?,
             effort: sizes.rows(end - start),
             read: some
                 * (columns.iter().map(|own| sizes.kept(own)).sum::<u64>()
