@@ -194,7 +194,7 @@ impl Sizes {
     /// Bytes that a slice of columns keeps of a node: of a block, square lengths and the columns of the last hop; otherwise the columns of every hop.
     fn kept(&self, columns: &Range<usize>) -> u64 {
         let (hops, own) = (self.hops as u64, 4 * columns.len() as u64);
-        let block = columns.start % MOST_COLUMNS == 0
+        let block = columns.start.is_multiple_of(MOST_COLUMNS)
             && columns.end == self.width.min(columns.start + MOST_COLUMNS);
         if block { 8 * hops + own } else { hops * own }
     }
