@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use faer::linalg::matmul::matmul;
-use faer::{Accum, MatMut, MatRef, Par};
+use faer::{Accum, Mat, MatMut, MatRef, Par};
 use rayon::prelude::*;
 
 use super::number::Number;
@@ -74,17 +74,104 @@ pub fn product<T: Number>(out: &mut [T], into: Into, a: MatRef<'_, T>, b: MatRef
 
 /// As [`product`], on this thread alone and in one piece.
 pub fn product_here<T: Number>(out: &mut [T], into: Into, a: MatRef<'_, T>, b: MatRef<'_, T>) {
+    product_into(out, b.ncols(), into, a, b);
+}
+
+/// As [`product_here`], into the first columns of rows that are `stride` long.
+fn product_into<T: Number>(
+    out: &mut [T],
+    stride: usize,
+    into: Into,
+    a: MatRef<'_, T>,
+    b: MatRef<'_, T>,
+) {
     let accumulate = match into {
         Into::Replace => Accum::Replace,
         Into::Add => Accum::Add,
     };
-    let out = MatMut::from_row_major_slice_mut(out, a.nrows(), b.ncols());
+    let out = MatMut::from_row_major_slice_mut(out, a.nrows(), stride);
+    let out = out.subcols_mut(0, b.ncols());
     matmul(out, accumulate, a, b, T::ONE, Par::Seq);
+}
+
+/// Rows of a triangle that are worked out together: with more, more is worked out beyond the diagonal; with fewer, the right side is rearranged
+/// more often.
+const STEP: usize = 128;
+
+/// The rows of a square result, cut for [`each_lower`]: where [`product`] cuts, so that the bits are the same, and long pieces again.
+fn steps(rows: usize) -> Vec<Range<usize>> {
+    let piece = piece_rows(rows);
+    let mut steps = Vec::new();
+    for start in (0..rows).step_by(piece) {
+        let end = rows.min(start + piece);
+        let parts = ((end - start) / STEP).max(1);
+        steps.extend((0..parts).map(|part| {
+            let from = start + part * STEP;
+            from..if part + 1 == parts { end } else { from + STEP }
+        }));
+    }
+    steps
+}
+
+/// Calls `work(rows, out, room)` for pieces of a square matrix of which nobody looks above the diagonal, on any thread: `out` holds the piece's whole rows, of
+/// which those up to the column `rows.end` matter, and `room` is memory that may be used.
+pub fn each_lower<T: Number, U: Send>(
+    size: usize,
+    out: &mut [U],
+    work: impl Fn(Range<usize>, &mut [U], &mut Vec<T>) + Sync,
+) {
+    assert_eq!(out.len(), size * size, "a square of {size}");
+    let mut rest = out;
+    let cut = |rows: Range<usize>| {
+        let (piece, after) = std::mem::take(&mut rest).split_at_mut(rows.len() * size);
+        rest = after;
+        (rows, piece)
+    };
+    let mut short: Vec<_> = steps(size).into_iter().map(cut).collect();
+    let long = short.split_off(short.len() / 2);
+    // Later pieces are longer: one of each in turn, so that threads get as much.
+    let mut short = short.into_iter();
+    let turns = long.into_iter().rev();
+    let mixed: Vec<_> = turns.flat_map(|long| [Some(long), short.next()]).collect();
+    mixed
+        .into_par_iter()
+        .flatten_iter()
+        .for_each_init(Vec::new, |room, (rows, out)| work(rows, out, room));
+}
+
+/// out (+)= a b up to the diagonal, where the result is square and nobody looks above it. The same bits as [`product`] gives there.
+///
+/// # Panics
+/// When the shapes do not fit.
+pub fn lower_product<T: Number>(out: &mut [T], into: Into, a: MatRef<'_, T>, b: MatRef<'_, T>) {
+    assert_eq!(a.ncols(), b.nrows(), "inner sizes");
+    assert_eq!(a.nrows(), b.ncols(), "a square");
+    let size = a.nrows();
+    each_lower::<T, T>(size, out, |rows, out, _| {
+        let a = a.subrows(rows.start, rows.len());
+        product_into(out, size, into, a, b.subcols(0, rows.end));
+    });
+}
+
+/// The lower triangle of a matrix that is given row by row, each number changed. In tiles, because rows lie far apart and columns are what is written.
+pub fn lower_matrix(values: &[f64], size: usize, change: impl Fn(f64) -> f64) -> Mat<f64> {
+    const TILE: usize = 32;
+    let mut matrix = Mat::zeros(size, size);
+    for top in (0..size).step_by(TILE) {
+        for left in (0..=top).step_by(TILE) {
+            for column in left..size.min(left + TILE) {
+                for row in top.max(column)..size.min(top + TILE) {
+                    matrix[(row, column)] = change(values[row * size + column]);
+                }
+            }
+        }
+    }
+    matrix
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Into, product, row_blocks, view};
+    use super::{Into, Number, lower_matrix, lower_product, product, row_blocks, steps, view};
 
     #[test]
     fn blocks_cover_all_rows_and_multiply_to_the_same_bits() {
@@ -109,6 +196,49 @@ mod tests {
                 assert!(part == whole[some.start * n..some.end * n], "{some:?}");
             }
             assert_eq!(next, rows);
+        }
+    }
+
+    /// The lower triangle has the bits of the whole product, for sizes around those at which pieces are cut.
+    fn triangles_agree<T: Number>() {
+        let number = |i: usize| T::from_f64(((i * 7919) % 2003) as f64 / 1000.0 - 1.0);
+        for size in [1, 2, 63, 64, 65, 127, 129, 256, 257, 385, 401, 513, 700] {
+            assert_eq!(
+                steps(size).iter().map(|rows| rows.len()).sum::<usize>(),
+                size
+            );
+            for inner in [1, 3, 40, 600] {
+                let a: Vec<T> = (0..size * inner).map(number).collect();
+                let b: Vec<T> = (0..size * inner).map(|i| number(i + 5)).collect();
+                let (a, b) = (view(&a, inner, size), view(&b, inner, size));
+                let mut whole: Vec<T> = (0..size * size).map(number).collect();
+                let mut lower = whole.clone();
+                product(&mut whole, Into::Add, a.transpose(), b);
+                lower_product(&mut lower, Into::Add, a.transpose(), b);
+                for row in 0..size {
+                    let part = row * size..row * size + row + 1;
+                    assert_eq!(lower[part.clone()], whole[part], "{size} {inner} {row}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_lower_triangle_has_the_bits_of_the_whole_product() {
+        triangles_agree::<f32>();
+        triangles_agree::<f64>();
+    }
+
+    #[test]
+    fn a_lower_matrix_has_every_number_up_to_the_diagonal() {
+        for size in [1, 31, 32, 33, 70] {
+            let values: Vec<f64> = (0..size * size).map(|i| i as f64 + 1.0).collect();
+            let matrix = lower_matrix(&values, size, |value| 2.0 * value);
+            for row in 0..size {
+                for column in 0..=row {
+                    assert_eq!(matrix[(row, column)], 2.0 * values[row * size + column]);
+                }
+            }
         }
     }
 

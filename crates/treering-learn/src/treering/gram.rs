@@ -61,12 +61,12 @@ pub(super) fn solved(
         let weighted = dense::view(&weighted, end - start, width);
         let targets = &targets[start * outputs..end * outputs];
         let targets = dense::view(targets, end - start, outputs);
-        dense::product(&mut gram, Into::Add, weighted.transpose(), part);
+        dense::lower_product(&mut gram, Into::Add, weighted.transpose(), part);
         dense::product(&mut right, Into::Add, weighted.transpose(), targets);
         blocks.release(start..end);
     }
-    let ridged = |i: usize, j: usize| gram[i * width + j] + if i == j { ridge } else { 0.0 };
-    let matrix = Mat::from_fn(width, width, ridged);
+    let mut matrix = dense::lower_matrix(&gram, width, |sum| sum);
+    (0..width).for_each(|at| matrix[(at, at)] += ridge);
     let right = Mat::from_fn(width, outputs, |at, output| right[at * outputs + output]);
     let found = matrix.llt(Triangle::Lower).ok()?.solve(&right);
     let of_output = |output: usize| (0..each).map(move |at| (at, output));

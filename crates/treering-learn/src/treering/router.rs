@@ -35,7 +35,7 @@ impl Router {
 #[derive(Clone, Debug)]
 pub(crate) struct Sums {
     width: usize,
-    /// Row by row; whole, though it is symmetric.
+    /// Row by row, of which what lies above the diagonal is not worked out: it is symmetric.
     within: Vec<f64>,
     means: Vec<f32>,
     /// The task of every class.
@@ -60,17 +60,17 @@ impl Sums {
     pub(crate) fn add(&mut self, profile: &Profile) {
         let rank = profile.scatter.directions.len() / self.width;
         let directions = dense::view(&profile.scatter.directions, rank, self.width);
-        let mut product = vec![0f32; self.width * self.width];
-        dense::product(
-            &mut product,
-            Into::Replace,
-            directions.transpose(),
-            directions,
-        );
-        self.within
-            .iter_mut()
-            .zip(&product)
-            .for_each(|(sum, &value)| *sum += f64::from(value));
+        dense::each_lower(self.width, &mut self.within, |rows, sums, products| {
+            let end = rows.end;
+            products.resize(rows.len() * end, 0f32);
+            let left = directions.subcols(rows.start, rows.len()).transpose();
+            dense::product_here(products, Into::Replace, left, directions.subcols(0, end));
+            let pieces = sums.chunks_mut(self.width).zip(products.chunks(end));
+            for (sums, products) in pieces {
+                let each = sums.iter_mut().zip(products);
+                each.for_each(|(sum, &value)| *sum += f64::from(value));
+            }
+        });
         for at in 0..self.width {
             self.within[at * self.width + at] += profile.scatter.rest;
         }
@@ -104,7 +104,8 @@ impl Sums {
         let (width, classes) = (self.width, self.classes() as f64);
         let centre = self.centre();
         let mean = |class: usize, at: usize| f64::from(self.means[class * width + at]) - centre[at];
-        let mut matrix = Mat::from_fn(width, width, |i, j| self.within[i * width + j] / classes);
+        // What lies above the diagonal is never looked at.
+        let mut matrix = dense::lower_matrix(&self.within, width, |sum| sum / classes);
         let trace: f64 = (0..width).map(|at| matrix[(at, at)]).sum();
         // Tiny, so that a task of equal rows has a solution too.
         let ridge = (trace / self.train).max(1e-6 / width as f64);
