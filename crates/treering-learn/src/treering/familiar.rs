@@ -2,6 +2,7 @@
 //! task's means and scatter were not made from. Nothing of another task has a part in it, so a ring that goes takes all of its share along.
 
 use rand::RngExt;
+use rayon::prelude::*;
 use treering_data::{Purpose, random};
 
 use super::profile::Profile;
@@ -87,32 +88,37 @@ impl<'a> Ruler<'a> {
 
     /// Of every row, its squared distance to every class mean.
     fn to_means(&self, rows: &[f32], count: usize) -> Vec<f64> {
-        let mut all = Vec::with_capacity(count * self.profile.classes());
+        let classes = self.profile.classes();
+        let mut all = vec![0f64; count * classes];
         for some in dense::row_blocks(count) {
             let rows = &rows[some.start * self.width..some.end * self.width];
-            self.add_to_means(rows, some.len(), &mut all);
+            let out = &mut all[some.start * classes..some.end * classes];
+            self.put_to_means(rows, some.len(), out);
         }
         all
     }
 
-    fn add_to_means(&self, rows: &[f32], count: usize, all: &mut Vec<f64>) {
+    fn put_to_means(&self, rows: &[f32], count: usize, all: &mut [f64]) {
         let (classes, rank) = (self.profile.classes(), self.shares.len());
         let along = self.along(rows, count);
-        for (at, row) in rows.chunks(self.width).enumerate() {
+        let pieces = all.par_chunks_mut(TOGETHER * classes).enumerate();
+        pieces.with_min_len(4).for_each(|(piece, out)| {
+            let start = piece * TOGETHER;
             for class in 0..classes {
                 let mean = &self.profile.means[class * self.width..(class + 1) * self.width];
-                let apart = |(a, b): (&f32, &f32)| f64::from(a - b).powi(2);
-                let plain: f64 = row.iter().zip(mean).map(apart).sum();
-                let own = &along[at * rank..(at + 1) * rank];
+                let plain = squares(&rows[start * self.width..], mean, out.len() / classes);
                 let mean = &self.means[class * rank..(class + 1) * rank];
-                let along = own.iter().zip(mean).map(apart);
-                let saved: f64 = along
-                    .zip(&self.shares)
-                    .map(|(along, share)| along * share)
-                    .sum();
-                all.push((plain - saved).max(0.0) / self.floor);
+                for (at, out) in out.chunks_mut(classes).enumerate() {
+                    let own = &along[(start + at) * rank..(start + at + 1) * rank];
+                    let along = own.iter().zip(mean).map(apart);
+                    let saved: f64 = along
+                        .zip(&self.shares)
+                        .map(|(along, share)| along * share)
+                        .sum();
+                    out[class] = (plain[at] - saved).max(0.0) / self.floor;
+                }
             }
-        }
+        });
     }
 
     /// Of every row, its squared distance to the nearest class mean.
@@ -148,6 +154,32 @@ impl<'a> Ruler<'a> {
         }
         left_out
     }
+}
+
+/// Rows whose distances to a mean are added up in step: a sum waits for its last addition, and others can be made meanwhile.
+const TOGETHER: usize = 4;
+
+fn apart((a, b): (&f32, &f32)) -> f64 {
+    f64::from(a - b).powi(2)
+}
+
+/// The squared distances of the first `count` rows to a mean, at most [`TOGETHER`].
+fn squares(rows: &[f32], mean: &[f32], count: usize) -> [f64; TOGETHER] {
+    let mut sums = [0f64; TOGETHER];
+    let row = |at: usize| &rows[at * mean.len()..(at + 1) * mean.len()];
+    if count == TOGETHER {
+        let four: [&[f32]; TOGETHER] = std::array::from_fn(row);
+        for (column, mean) in mean.iter().enumerate() {
+            for (sum, row) in sums.iter_mut().zip(four) {
+                *sum += apart((&row[column], mean));
+            }
+        }
+        return sums;
+    }
+    for (at, sum) in sums.iter_mut().enumerate().take(count) {
+        *sum = row(at).iter().zip(mean).map(apart).sum();
+    }
+    sums
 }
 
 impl Usual {
