@@ -127,7 +127,7 @@ fn smoothed_rows<T: Number>(
 
 /// Some rows of a matrix.
 pub fn pick<T: Copy>(values: &[T], width: usize, rows: &[usize]) -> Vec<T> {
-    // Row by row; number by number would take ten times as long.
+    // Whole rows at once, instead of number by number.
     let mut picked = Vec::with_capacity(rows.len() * width);
     for &row in rows {
         picked.extend_from_slice(&values[row * width..(row + 1) * width]);

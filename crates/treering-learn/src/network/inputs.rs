@@ -8,7 +8,8 @@ use rayon::prelude::*;
 use treering_graph::{Buffer, Features, Sparse};
 
 use super::dense::{Into, product, row_blocks, view};
-use super::kernels::{add_rows_scaled, add_scaled};
+use super::kernels::{DEPTH, FEW, add_rows_scaled, add_scaled, few_columns, few_sums};
+use super::lanes::LANES;
 use super::number::Number;
 
 /// Rows or columns that one thread works on at a time.
@@ -173,6 +174,14 @@ impl<T: Number> Inputs<T> {
     pub fn times(&self, w: &[T], width: usize, kept: Option<&[bool]>, out: &mut Vec<T>) {
         out.resize(self.rows * width, T::ZERO);
         match &self.stored {
+            // A product adds up more columns in blocks, so its sums have another order.
+            Stored::Dense(x)
+                if kept.is_none()
+                    && self.present.len() <= DEPTH
+                    && is_few(self.present.len(), width) =>
+            {
+                few_times(x, w, width, out);
+            }
             Stored::Dense(x) => {
                 let masked = kept.map(|kept| mask_rows(w, width, kept));
                 let columns = self.present.len();
@@ -204,6 +213,13 @@ impl<T: Number> Inputs<T> {
     ) {
         out.resize(self.present.len() * width, T::ZERO);
         match &self.stored {
+            Stored::Dense(x) if kept.is_none() && is_few(self.present.len(), width) => {
+                match width {
+                    2 => few_transposed::<T, 2>(x, g, into, out),
+                    3 => few_transposed::<T, 3>(x, g, into, out),
+                    _ => few_transposed::<T, FEW>(x, g, into, out),
+                }
+            }
             Stored::Dense(x) => {
                 let x = view(x, self.rows, self.present.len());
                 transposed_product(x, view(g, self.rows, width), kept, into, out);
@@ -214,6 +230,60 @@ impl<T: Number> Inputs<T> {
                 }
                 gather(columns, width, out, kept, g, None);
             }
+        }
+    }
+}
+
+/// Whether kernels for few columns have the same sums as a product; with one column it goes another way.
+fn is_few(columns: usize, width: usize) -> bool {
+    columns > 1 && (2..=FEW).contains(&width)
+}
+
+/// out = X w for dense X and few columns.
+fn few_times<T: Number>(x: &Buffer<T>, w: &[T], width: usize, out: &mut [T]) {
+    let columns = w.len() / width;
+    let mut padded = vec![[T::ZERO; LANES]; columns];
+    for (padded, row) in padded.iter_mut().zip(w.chunks_exact(width)) {
+        padded[..width].copy_from_slice(row);
+    }
+    // In blocks, so that features in a file need not be in memory all at once.
+    for some in row_blocks(out.len() / width) {
+        let from = some.start * columns..some.end * columns;
+        let pieces = out[some.start * width..some.end * width].par_chunks_mut(DEPTH * width);
+        pieces
+            .zip(x[from.clone()].par_chunks(DEPTH * columns))
+            .for_each(|(out, x)| few_columns(x, &padded, width, out));
+        x.release(from);
+    }
+}
+
+/// out (+)= X^T g for dense X and `W` columns. Blocks of [`DEPTH`] rows are added up each for itself, and then in their order.
+fn few_transposed<T: Number, const W: usize>(x: &Buffer<T>, g: &[T], into: Into, out: &mut [T]) {
+    /// Blocks whose sums are held at a time, so that features in a file need not be in memory all at once.
+    const BLOCKS: usize = 16;
+    let columns = out.len() / W;
+    let (g, _) = g.as_chunks::<W>();
+    let mut replace = into == Into::Replace;
+    if replace {
+        out.fill(T::ZERO);
+    }
+    let mut held = vec![vec![T::ZERO; out.len()]; BLOCKS.min(g.len().div_ceil(DEPTH))];
+    for (part, g) in g.chunks(BLOCKS * DEPTH).enumerate() {
+        let start = part * BLOCKS * DEPTH;
+        let from = start * columns..(start + g.len()) * columns;
+        let blocks = held.par_iter_mut().zip(g.par_chunks(DEPTH));
+        blocks
+            .zip(x[from.clone()].par_chunks(DEPTH * columns))
+            .for_each(|((sums, g), x)| few_sums(x, g, sums));
+        x.release(from);
+        for sums in &held[..g.len().div_ceil(DEPTH)] {
+            for (column, out) in out.chunks_exact_mut(W).enumerate() {
+                for (w, out) in out.iter_mut().enumerate() {
+                    let sum = sums[w * columns + column];
+                    *out = if replace { sum } else { *out + sum };
+                }
+            }
+            replace = false;
         }
     }
 }
@@ -330,6 +400,39 @@ mod tests {
                 proptest::collection::vec(entry, rows * columns),
             )
         })
+    }
+
+    /// Few columns go another way than many; more rows than are added up at a time, and columns that fill no vector.
+    #[test]
+    fn few_columns_give_what_many_give() {
+        let (rows, columns) = (2 * super::DEPTH + 77, 45);
+        let number = |i: usize| ((i * 7919) % 2003) as f32 / 1000.0 - 1.0;
+        let x: Vec<f32> = (0..rows * columns).map(number).collect();
+        let inputs = Inputs::<f32>::dense_of(rows, (0..columns as u32).collect(), x);
+        for width in 2..=super::FEW {
+            let wide = 2 * width + 1;
+            let pad = |few: &[f32]| -> Vec<f32> {
+                let row = |row: &[f32]| [row, &vec![0.5; wide - width]].concat();
+                few.chunks(width).flat_map(row).collect()
+            };
+            let w: Vec<f32> = (0..columns * width).map(|i| number(i + 3)).collect();
+            let g: Vec<f32> = (0..rows * width).map(|i| number(i + 8)).collect();
+            let (mut few, mut many) = (Vec::new(), Vec::new());
+            inputs.times(&w, width, None, &mut few);
+            inputs.times(&pad(&w), wide, None, &mut many);
+            let (mut few_back, mut many_back) = (Vec::new(), Vec::new());
+            inputs.transposed_times(&g, width, None, Into::Replace, &mut few_back);
+            inputs.transposed_times(&g, width, None, Into::Add, &mut few_back);
+            inputs.transposed_times(&pad(&g), wide, None, Into::Replace, &mut many_back);
+            inputs.transposed_times(&pad(&g), wide, None, Into::Add, &mut many_back);
+            for (few, many) in [(few, many), (few_back, many_back)] {
+                for (few, many) in few.chunks(width).zip(many.chunks(wide)) {
+                    for (a, b) in few.iter().zip(many) {
+                        assert!((a - b).abs() < 1e-3, "{a} {b}");
+                    }
+                }
+            }
+        }
     }
 
     proptest! {

@@ -16,7 +16,7 @@ use crate::network::adam::{Step, Trained, decayed};
 use crate::network::backbone::{Backbone, uniform};
 use crate::network::dense::Into;
 use crate::network::inputs::Inputs;
-use crate::network::kernels::{Rows, Sums, add_scaled, dot, prompted_rows, softmax};
+use crate::network::kernels::{Rows, Sums, add_scaled, dot, prompted_rows, softmax_rows};
 use crate::network::number::Number;
 use crate::{LearnError, TrainingTask};
 
@@ -331,14 +331,8 @@ pub(crate) fn shares<T: Number>(inputs: &Inputs<T>, scorer: &[T], bias: &[T]) ->
     }
     inputs.times(scorer, bias.len(), None, &mut scores);
     scores
-        .par_chunks_mut(bias.len())
-        .with_min_len(1024)
-        .for_each(|row| {
-            row.iter_mut()
-                .zip(bias)
-                .for_each(|(score, &bias)| *score += bias);
-            softmax(row);
-        });
+        .par_chunks_mut(1024 * bias.len())
+        .for_each(|rows| softmax_rows(rows, bias));
     scores
 }
 

@@ -375,7 +375,7 @@ pub(super) fn judge(routes: &mut [Route], view: &View, numbers: &[u32], rings: &
         for some in dense::row_blocks(own.len()) {
             let own = &own[some];
             let own = own.iter().map(|&at| at as usize);
-            // Row by row; number by number would take ten times as long.
+            // Whole rows at once, instead of number by number.
             let mut rows = Vec::with_capacity(own.len() * width);
             for at in own.clone() {
                 rows.extend_from_slice(&view.rows[at * width..(at + 1) * width]);

@@ -5,12 +5,14 @@
 //! depends on nothing but the shapes.
 //!
 //! # Safety
-//! `unsafe` is for two things only. (1) Calling a function compiled for AVX2 and FMA after the processor said that it has both.
+//! `unsafe` is for three things only. (1) Calling a function compiled for AVX2 and FMA after the processor said that it has both.
 //! (2) Reading places that an assertion just before has shown to be inside, in loops where a check would cost as much as the work.
+//! (3) The prefetch instruction, which never faults, whatever the address.
 #![allow(unsafe_code)]
 // Several arrays are walked in step by one index; that is the shape the compiler makes vectors of.
 #![allow(clippy::needless_range_loop)]
 
+pub(crate) use narrow::{DEPTH, FEW, few_columns, few_sums};
 pub(crate) use pass::{BLOCK, Tokens, pass};
 pub(crate) use rows::{Rows, Sums, prompted_probabilities, prompted_rows};
 
@@ -50,8 +52,23 @@ macro_rules! for_this_processor {
     };
 }
 
+mod narrow;
 mod pass;
 mod rows;
+
+/// Asks for the cache line that would hold `x[index]`; does nothing where there is no such instruction.
+#[inline(always)]
+fn prefetch<T>(x: &[T], index: usize) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        let address = x.as_ptr().wrapping_add(index).cast::<i8>();
+        // SAFETY: a prefetch is a hint; it reads nothing into the program and does not fault on any address.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(address) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (x, index);
+}
 
 /// a x b + c, with one rounding where that is one instruction.
 #[inline(always)]
@@ -351,9 +368,50 @@ pub(crate) fn softmax<T: Number>(scores: &mut [T]) {
     }
 }
 
+for_this_processor! {
+    /// [`softmax`] of every row of `width` scores, with a bias added first: the same numbers, and the exponentials in vectors.
+    softmax_rows = softmax_rows_body [T: Number] <T> (rows: &mut [T], bias: &[T])
+}
+
+#[inline(always)]
+fn softmax_rows_body<T: Number, L: Lanes<T>>(rows: &mut [T], bias: &[T]) {
+    for piece in rows.chunks_mut(POWERS / bias.len().min(POWERS) * bias.len()) {
+        for row in piece.chunks_exact_mut(bias.len()) {
+            let scores = row.iter_mut().zip(bias);
+            scores.for_each(|(score, &bias)| *score += bias);
+            let first = row[0];
+            let largest = row.iter().fold(first, |a, &b| if b > a { b } else { a });
+            row.iter_mut().for_each(|score| *score -= largest);
+        }
+        for score in piece.iter_mut() {
+            *score = score.power_of_e();
+        }
+        for row in piece.chunks_exact_mut(bias.len()) {
+            let total = row.iter().fold(T::ZERO, |total, &score| total + score);
+            row.iter_mut().for_each(|score| *score /= total);
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{LANES, Number, POWERS, dot, dot_wide, exponentials, fold};
+    use super::{LANES, Number, POWERS, dot, dot_wide, exponentials, fold, softmax, softmax_rows};
+
+    #[test]
+    fn rows_of_scores_become_the_same_probabilities_as_one_by_one() {
+        for width in [1, 2, 3, 5, POWERS + 1] {
+            let bias: Vec<f32> = (0..width).map(|i| (i % 5) as f32 / 3.0).collect();
+            let mut rows: Vec<f32> = (0..width * 700).map(|i| (i % 89) as f32 / 9.0).collect();
+            let mut right = rows.clone();
+            for row in right.chunks_mut(width) {
+                let scores = row.iter_mut().zip(&bias);
+                scores.for_each(|(score, bias)| *score += bias);
+                softmax(row);
+            }
+            softmax_rows(&mut rows, &bias);
+            assert_eq!(rows, right);
+        }
+    }
 
     /// Eight running sums, one after the other, however the row is cut.
     #[test]
