@@ -1,8 +1,9 @@
-//! Measuring: best time of several runs, peak memory, and the two limits that propagation is compared with.
+//! Measuring: best time of several runs, peak memory, and the limits that kernels are compared with.
 
 mod limits;
+pub mod machine;
 
-pub use limits::{gather, triad};
+pub use limits::{fused, gather, triad};
 pub use treering_eval::{cpu_seconds, peak_memory};
 
 use std::time::Instant;

@@ -1,6 +1,6 @@
-//! The two limits: a triad (sequential bandwidth) and a bare gather (random rows, nothing else).
+//! The limits: a triad (sequential bandwidth), a bare gather (random rows, nothing else) and bare multiply-adds (arithmetic, nothing else).
 //!
-//! Both are written to be as fast as they can be, because a slow limit flatters. The gather asks ahead for rows as
+//! All are written to be as fast as they can be, because a slow limit flatters. The gather asks ahead for rows as
 //! the real kernel does, sums them in registers or in the first-level cache, and writes nothing.
 #![allow(unsafe_code)]
 
@@ -32,6 +32,8 @@ pub fn gather(x: &[f32], width: usize, rows: &[u32], ahead: bool) -> (f64, f32) 
             (1, false) => narrow::<1, false>(x, rows),
             (3, true) => narrow::<3, true>(x, rows),
             (3, false) => narrow::<3, false>(x, rows),
+            (4, true) => narrow::<4, true>(x, rows),
+            (4, false) => narrow::<4, false>(x, rows),
             (16, true) => narrow::<16, true>(x, rows),
             (16, false) => narrow::<16, false>(x, rows),
             _ => wide(x, width, rows, ahead),
@@ -108,4 +110,57 @@ fn prefetch(x: &[f32], index: usize) {
     use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
     // SAFETY: a prefetch is a hint and does not fault on any address.
     unsafe { _mm_prefetch::<_MM_HINT_T0>(x.as_ptr().wrapping_add(index).cast()) };
+}
+
+/// Sums that are worked on at once: more than a processor needs to hide how long an addition takes.
+const SUMS: usize = 12;
+
+/// Multiply-adds on numbers that stay in registers, on every thread of the pool at once; returns the flops.
+pub fn fused() -> f64 {
+    const TURNS: usize = 1 << 22;
+    let of_threads = rayon::broadcast(|_| match std::arch::is_x86_feature_detected!("avx512f") {
+        // SAFETY: the line above made sure of AVX-512.
+        true => (16, unsafe { registers_512(TURNS) }),
+        false => {
+            assert!(
+                std::arch::is_x86_feature_detected!("avx2")
+                    && std::arch::is_x86_feature_detected!("fma"),
+                "this benchmark is written for AVX2 and FMA"
+            );
+            // SAFETY: the line above made sure of both.
+            (8, unsafe { registers_256(TURNS) })
+        }
+    });
+    let flops = of_threads.into_iter().map(|(lanes, sum)| {
+        // Looked at, so that nothing is optimised away.
+        assert!(!sum.is_nan(), "factors below 1 keep sums finite");
+        (2 * lanes * SUMS * TURNS) as f64
+    });
+    flops.sum()
+}
+
+#[target_feature(enable = "avx512f")]
+fn registers_512(turns: usize) -> f32 {
+    use std::arch::x86_64::{_mm512_fmadd_ps, _mm512_reduce_add_ps, _mm512_set1_ps};
+    let (factor, plus) = std::hint::black_box((_mm512_set1_ps(0.5), _mm512_set1_ps(1.0)));
+    let mut sums = [plus; SUMS];
+    for _ in 0..turns {
+        for sum in &mut sums {
+            *sum = _mm512_fmadd_ps(*sum, factor, plus);
+        }
+    }
+    sums.into_iter().map(|sum| _mm512_reduce_add_ps(sum)).sum()
+}
+
+#[target_feature(enable = "avx2,fma")]
+fn registers_256(turns: usize) -> f32 {
+    use std::arch::x86_64::{_mm256_cvtss_f32, _mm256_fmadd_ps, _mm256_set1_ps};
+    let (factor, plus) = std::hint::black_box((_mm256_set1_ps(0.5), _mm256_set1_ps(1.0)));
+    let mut sums = [plus; SUMS];
+    for _ in 0..turns {
+        for sum in &mut sums {
+            *sum = _mm256_fmadd_ps(*sum, factor, plus);
+        }
+    }
+    sums.into_iter().map(|sum| _mm256_cvtss_f32(sum)).sum()
 }
