@@ -10,6 +10,7 @@ import argparse
 import heapq
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -98,9 +99,9 @@ def read_list(path: str) -> List[Job]:
 
 def missing(program: Words, path: str) -> Set[str]:
     """The ids of jobs that are not done; `exec` itself says so."""
-    done = subprocess.run([*command(program), "exec", path, "--check"], capture_output=True, text=True, errors="replace")
+    done = subprocess.run([*command(program), "exec", path, "--open"], capture_output=True, text=True, errors="replace")
     if done.returncode != 0:
-        raise Failure(done.returncode if done.returncode in (1, 2) else 1, reason_in(done.stderr) or f"`exec --check` ended with {done.returncode}")
+        raise Failure(done.returncode if done.returncode in (1, 2) else 1, reason_in(done.stderr) or f"`exec --open` ended with {done.returncode}")
     return {json.loads(line)["id"] for line in done.stdout.splitlines()}
 
 
@@ -121,31 +122,19 @@ def reason_in(said: str) -> str:
 
 def execute(program: Words, path: str, job: str, threads: int) -> Tuple[int, str]:
     """Does one job on the node where this runs; its exit code and last words."""
-    import ctypes
-
+    words = [*command(program), "exec", path, "--quiet", "--threads", str(threads), "--end-with-input", "--job", job]
     try:
-        bound = ctypes.CDLL(None).prctl
-    except AttributeError:  # not Linux
-        bound = None
-    worker = os.getpid()
-
-    def die_with_worker() -> None:
-        # Ray ends workers with SIGKILL. A job that outlived its worker would take memory that Ray believes to be free.
-        if bound is not None:
-            bound(1, signal.SIGKILL, 0, 0, 0)  # PR_SET_PDEATHSIG
-        if os.getppid() != worker:
-            os._exit(1)
-
-    try:
-        words = [*command(program), "exec", path, "--quiet", "--threads", str(threads), "--job", job]
-        child = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, preexec_fn=die_with_worker)
-    except (OSError, subprocess.SubprocessError) as error:
+        # Ray ends workers with SIGKILL. Their end of the pipe closes then, and the job ends too: it would take memory that Ray believes to be free.
+        child = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    except OSError as error:
         return 1, str(error)
-    try:
-        said = child.communicate()[1].decode(errors="replace")
-    except BaseException:
-        child.kill()
-        raise
+    with child:
+        try:
+            said = child.stderr.read().decode(errors="replace") if child.stderr else ""
+            child.wait()
+        except BaseException:
+            child.kill()
+            raise
     if child.returncode < 0:
         number = -child.returncode
         name = signal.Signals(number).name if number in set(signal.Signals) else f"signal {number}"
@@ -222,31 +211,22 @@ class Engine:
         self.again: List[Tuple[str, str]] = []
         self.tried: Dict[str, int] = {}
         self.began = time.monotonic()
+        # What is ahead in all, and what of it is behind, in seconds by the list.
+        self.ahead = self.spent = 0.0
 
     def run(self) -> None:
-        """Does what is missing, level by level. A level that ends with failures is the last, unless they came from a file of an earlier level that was damaged meanwhile: that one is made again."""
+        """Does what is missing, level by level. A level that ends with failures is the last."""
         left = missing(self.program, self.path)
         self.before = {job.id for job in self.jobs} - left
         self.count_nodes()
         self.check_size(left)
         if left:
             self.check_nodes()
-        for _ in range(self.retries + 1):
-            for level in sorted({job.level for job in self.jobs if job.id in left}):
-                self.run_level(level, [job for job in self.jobs if job.level == level and job.id in left])
-                if self.failed:
-                    break
-            if not self.failed:
-                return
-            left = missing(self.program, self.path)
-            damaged = [job.id for job in self.jobs if job.id in left and job.level < level]
-            if not damaged:
-                return
-            self.progress.say(f"made again, because what was there is damaged: {some(damaged)}")
-            self.before -= left
-            self.done -= left
-            self.again += [(job, "its output was damaged after it was made") for job in damaged]
-            self.failed.clear()
+        self.ahead = sum(job.cost for job in self.jobs if job.id in left)
+        for level in sorted({job.level for job in self.jobs if job.id in left}):
+            self.run_level(level, [job for job in self.jobs if job.level == level and job.id in left])
+            if self.failed:
+                break
 
     def count_nodes(self) -> None:
         """Finds out which nodes are alive."""
@@ -314,8 +294,6 @@ class Engine:
             ready: List[Any] = []
             if self.running:
                 ready = self.ray.wait(list(self.running), num_returns=1, timeout=0.5)[0]
-                # Those that are ready as well, without waiting for one more.
-                ready += self.ray.wait([one for one in self.running if one not in ready], num_returns=len(self.running) - 1, timeout=0)[0] if len(self.running) > 1 and ready else []
             elif waiting:
                 time.sleep(min(max(waiting[0][0] - now, 0), 0.5))
             for one in ready:
@@ -324,6 +302,7 @@ class Engine:
                 tried = self.tried.get(job.id, 0)
                 if answer.code == 0:
                     self.done.add(job.id)
+                    self.spent += job.cost
                 elif answer.code == 1 and tried < self.retries and job.id not in self.failed:
                     self.tried[job.id] = tried + 1
                     self.again.append((job.id, answer.words))
@@ -352,7 +331,9 @@ class Engine:
         except self.ray.exceptions.OutOfMemoryError:
             return Answer(1, "Ray ended it because its node had no memory left")
         except self.ray.exceptions.WorkerCrashedError:
-            return Answer(1, "its worker or node died")
+            return Answer(1, "its worker died")
+        except self.ray.exceptions.NodeDiedError:
+            return Answer(1, "its node died")
         except self.ray.exceptions.RayError as error:
             return Answer(1, f"Ray says: {first_line(error)}")
 
@@ -367,13 +348,11 @@ class Engine:
 
     def show(self, level: int, last: int, count: int, waiting: int) -> None:
         """One line: how much of the level is done, and when all of it will be if costs are as the list says."""
-        spent = sum(job.cost for job in self.jobs if job.id in self.done)
-        ahead = sum(job.cost for job in self.jobs if job.id not in self.done and job.id not in self.before and job.id not in self.failed)
         seconds = time.monotonic() - self.began
         finished = count - waiting - len(self.running)
         line = f"level {level} of {last}: {finished} of {count} jobs, {len(self.running)} on {len(self.nodes)} nodes"
-        if spent > 0 and seconds > 2:
-            line += f", about {duration(ahead * seconds / spent)} left"
+        if self.spent > 0 and seconds > 2:
+            line += f", about {duration((self.ahead - self.spent) * seconds / self.spent)} left"
         self.progress.show(line)
 
     def stop(self) -> None:
@@ -463,7 +442,7 @@ def arguments() -> argparse.ArgumentParser:
     parser.add_argument("--threads", metavar="N", type=whole(1), default=1, help="threads of a job, which are the CPUs that Ray sets aside for it (1)")
     parser.add_argument("--retries", metavar="N", type=whole(0), default=3, help="how often a job is tried again that the system failed (3)")
     parser.add_argument("--memory", metavar="SIZE", type=size, help="what jobs may take together, such as 8GB, where this call starts the cluster; running nodes know it from `ray start --memory`")
-    parser.add_argument("--program", metavar="PATH", help="the program `treering` on all nodes; without it, the package in the Python of Ray's workers")
+    parser.add_argument("--program", metavar="COMMAND", help="what runs treering on all nodes, as a shell reads it; without it, the package in the Python of Ray's workers")
     parser.add_argument("--quiet", action="store_true", help="nothing but the summary and errors")
     return parser
 
@@ -505,7 +484,9 @@ def stopped(*_: Any) -> NoReturn:
 def main(words: Optional[Sequence[str]] = None) -> int:
     """Runs the command and gives its exit code."""
     options = arguments().parse_args(words)
-    options.program = [os.path.abspath(options.program)] if options.program else None
+    options.program = shlex.split(options.program) if options.program else None
+    # Ray says things on standard output, which is for the summary.
+    out, sys.stdout = sys.stdout, sys.stderr
     ray = engine = None
     try:
         path = os.path.abspath(options.list)
@@ -524,13 +505,14 @@ def main(words: Optional[Sequence[str]] = None) -> int:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         if engine is not None:
             engine.stop()
-            print(engine.summary())
+            print(engine.summary(), file=out, flush=True)
         print("error: stopped; call it again to go on", file=sys.stderr)
         return 130
     finally:
         if ray is not None:
             ray.shutdown()
-    print(engine.summary())
+        sys.stdout = out
+    print(engine.summary(), file=out, flush=True)
     if not engine.failed:
         return 0
     print(f"error: {len(engine.failed)} of {len(jobs)} jobs failed; what is done is kept", file=sys.stderr)

@@ -17,19 +17,22 @@ enum Work {
     Browser,
     /// Tries the Python package.
     Python,
+    /// Kills parts of a Ray cluster that runs a list of jobs.
+    Engines,
     /// Tries it with the packages that others keep graphs in.
     Packages,
 }
 
 /// All steps in the order of `ci`: what fails most often comes early.
 const STEPS: [Step; 4] = [
-    // Unit, integration and documentation tests of every crate, then the report in a browser and the Python package.
+    // Unit, integration and documentation tests of every crate, then the report in a browser, the Python package, and lists of jobs on Ray.
     (
         "test",
         &[
             Work::Cargo(&["test", "--workspace", "--locked"]),
             Work::Browser,
             Work::Python,
+            Work::Engines,
         ],
     ),
     ("fmt", &[Work::Cargo(&["fmt", "--all", "--check"])]),
@@ -59,6 +62,7 @@ const STEPS: [Step; 4] = [
 /// Parts of `test` that can be asked for alone.
 const BROWSER: Step = ("browser", &[Work::Browser]);
 const PYTHON: Step = ("python", &[Work::Python]);
+const ENGINES: Step = ("engines", &[Work::Engines]);
 /// Too large for every change: PyTorch alone is hundreds of megabytes.
 const PACKAGES: Step = ("packages", &[Work::Packages]);
 
@@ -69,16 +73,17 @@ fn main() -> ExitCode {
         "check" => STEPS.iter().filter(|(name, _)| *name != "test").collect(),
         "browser" => vec![&BROWSER],
         "python" => vec![&PYTHON],
+        "engines" => vec![&ENGINES],
         "packages" => vec![&PACKAGES],
         name => STEPS.iter().filter(|(step, _)| *step == name).collect(),
     };
     if steps.is_empty() {
         eprintln!(
-            "usage: cargo xtask ci | check | browser | python | packages | {}",
+            "usage: cargo xtask ci | check | browser | python | engines | packages | {}",
             STEPS.map(|(name, _)| name).join(" | ")
         );
         eprintln!(
-            "  ci runs every step; check runs all but the tests; browser and python are the parts of test that open a report in a browser and try the Python package; packages tries it with PyG's and DGL's own graphs"
+            "  ci runs every step; check runs all but the tests; browser, python and engines are the parts of test that open a report in a browser, try the Python package, and run lists of jobs on Ray; packages tries it with PyG's and DGL's own graphs"
         );
         return ExitCode::from(2);
     }
@@ -97,6 +102,7 @@ fn run(part: &Work) -> bool {
         Work::Cargo(arguments) => cargo(arguments),
         Work::Browser => browser::run(),
         Work::Python => python::run(),
+        Work::Engines => python::engines(),
         Work::Packages => python::packages(),
     }
 }

@@ -11,6 +11,10 @@ const REMEDY: &str = "or set TREERING_NO_PYTHON=1 to skip the tests of the Pytho
 
 const REQUIREMENTS: &str = "python/tests/requirements.txt";
 
+/// What lists of jobs run on, and what their tests need.
+const ENGINES: [&str; 4] = ["ray==2.60.0", "numpy", "pytest", "pytest-timeout"];
+const SKIP_ENGINES: &str = "TREERING_NO_ENGINES";
+
 /// What `packages` tries, pinned to what works with Debian's torch, which needs no GPU libraries. Their dependencies beside torch are named, because pip would bring another torch.
 const PACKAGES: [&str; 2] = ["torch_geometric==2.4.0", "dgl==1.1.1"];
 const NEEDED: [&str; 8] = [
@@ -30,6 +34,11 @@ pub(crate) fn run() -> bool {
     skipped(SKIP, "tests of the Python package") || told(tried())
 }
 
+/// The tests on Ray that are short enough for every change, in an environment of their own: Ray is large, and the other tests do without.
+pub(crate) fn engines() -> bool {
+    skipped(SKIP, "tests on Ray") || skipped(SKIP_ENGINES, "tests on Ray") || told(tried_engines())
+}
+
 /// The tests with PyG's and DGL's own graphs, in an environment of their own.
 pub(crate) fn packages() -> bool {
     told(tried_packages())
@@ -47,7 +56,7 @@ fn tried() -> Result<(), String> {
     environment(&place, &interpreter()?, &[])?;
     pip(&place, &["--requirement", REQUIREMENTS])?;
     put_in_place(&place)?;
-    pytest(&place, "python/tests")
+    pytest(&place, "python/tests", &[])
 }
 
 /// Puts the package where pip would put it. pip would have it built anew from the ground, because packages that are built alone have dependencies with other features: minutes more
@@ -96,6 +105,14 @@ fn copied(sources: &Path, native: &Path, target: &Path) -> std::io::Result<()> {
     std::fs::copy(native, target.join("_native.abi3.so")).map(drop)
 }
 
+fn tried_engines() -> Result<(), String> {
+    let place = root().join("target/engines-venv");
+    environment(&place, &interpreter()?, &[])?;
+    pip(&place, &ENGINES)?;
+    put_in_place(&place)?;
+    pytest(&place, "python/tests/engines", &["-m", "not slow"])
+}
+
 fn tried_packages() -> Result<(), String> {
     let place = root().join("target/python-packages");
     // The system's own: its torch is for no other.
@@ -114,7 +131,7 @@ fn tried_packages() -> Result<(), String> {
     let mut there = Command::new(place.join("bin/python"));
     there.args(["-c", "import torch_geometric, dgl"]);
     done(there.env("DGLBACKEND", "pytorch"), "using PyG and DGL")?;
-    pytest(&place, "python/tests/test_real_packages.py")
+    pytest(&place, "python/tests/test_real_packages.py", &[])
 }
 
 fn root() -> PathBuf {
@@ -128,10 +145,10 @@ fn pip(place: &Path, arguments: &[&str]) -> Result<(), String> {
     done(pip.args(arguments).current_dir(root()), &what)
 }
 
-fn pytest(place: &Path, tests: &str) -> Result<(), String> {
+fn pytest(place: &Path, tests: &str, words: &[&str]) -> Result<(), String> {
     let mut pytest = Command::new(place.join("bin/python"));
     // Not from the folder of the sources, where the package would be found without its native part.
-    pytest.args(["-m", "pytest", "--quiet", tests]);
+    pytest.args(["-m", "pytest", "--quiet", tests]).args(words);
     pytest.env("DGLBACKEND", "pytorch").current_dir(root());
     done(&mut pytest, "the tests of the Python package")
 }
