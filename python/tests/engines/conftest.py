@@ -40,6 +40,7 @@ def running():
     with tempfile.TemporaryDirectory(dir=SOCKETS, prefix="tr") as place:
         cluster = Cluster(Path(place))
         try:
+            cluster.open()
             yield cluster
         finally:
             cluster.close()

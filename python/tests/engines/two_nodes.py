@@ -73,8 +73,10 @@ class Cluster:
         self.environment = {**os.environ, "RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32), "RAY_USAGE_STATS_ENABLED": "0", "RAY_worker_niceness": "0"}
         # A node that says nothing is dead after five seconds, not after thirty.
         self.environment.update(RAY_health_check_period_ms="1000", RAY_health_check_timeout_ms="1000", RAY_health_check_initial_delay_ms="1000")
-        self.head = self.start("head", ["--head", "--port", self.address.rpartition(":")[2], "--include-dashboard", "false", "--temp-dir", str(place / "ray")])
-        self.node = None
+        self.head = self.node = None
+
+    def open(self):
+        self.head = self.start("head", ["--head", "--port", self.address.rpartition(":")[2], "--include-dashboard", "false", "--temp-dir", str(self.place / "ray")])
         self.ensure_node()
 
     def start(self, name, words):
@@ -88,7 +90,11 @@ class Cluster:
             assert child.poll() is None, log.read_text()
             return "Ray runtime started" in log.read_text()
 
-        until(started, 90, 0.1)
+        try:
+            until(started, 90, 0.1)
+        except BaseException:
+            kill_family(child.pid)
+            raise
         return child
 
     def ensure_node(self):
