@@ -99,7 +99,10 @@ def read_list(path: str) -> List[Job]:
 
 def missing(program: Words, path: str) -> Set[str]:
     """The ids of jobs that are not done; `exec` itself says so."""
-    done = subprocess.run([*command(program), "exec", path, "--open"], capture_output=True, text=True, errors="replace")
+    try:
+        done = subprocess.run([*command(program), "exec", path, "--open"], stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace")
+    except OSError as error:
+        raise Failure(2, f"{command(program)[0]}: {error.strerror}. `--program` says what runs treering.") from error
     if done.returncode != 0:
         raise Failure(done.returncode if done.returncode in (1, 2) else 1, reason_in(done.stderr) or f"`exec --open` ended with {done.returncode}")
     return {json.loads(line)["id"] for line in done.stdout.splitlines()}
@@ -258,6 +261,8 @@ class Engine:
         task = self.ray.remote(look)
         asked = {}
         for node in self.nodes:
+            if node.cpus < self.threads:  # a head that only keeps the books, for instance
+                continue
             strategy = NodeAffinitySchedulingStrategy(node.id, soft=False)
             asked[task.options(num_cpus=0, max_retries=1, scheduling_strategy=strategy).remote(self.program, self.path)] = node
         late = self.ray.wait(list(asked), num_returns=len(asked), timeout=LOOK_SECONDS)[1]
@@ -279,14 +284,14 @@ class Engine:
         last = max(job.level for job in self.jobs)
         waiting: List[Tuple[float, int, Job]] = [(0.0, place, job) for place, job in enumerate(jobs)]
         task = self.ray.remote(execute)
-        homeless: Dict[str, float] = {}
+        stranded: Dict[str, float] = {}
         left = len(jobs)
         self.progress.say(f"level {level} of {last}: {len(jobs)} jobs on {len(self.nodes)} nodes")
         while waiting or self.running:
             now = time.monotonic()
             if now - self.counted > COUNT_SECONDS:
                 self.count_nodes()
-                self.give_up_homeless(homeless)
+                self.give_up_stranded(stranded)
             while waiting and waiting[0][0] <= now and len(self.running) < self.window():
                 job = heapq.heappop(waiting)[2]
                 asked = task.options(name=job.id, num_cpus=self.threads, memory=job.memory, max_retries=0)
@@ -337,7 +342,7 @@ class Engine:
         except self.ray.exceptions.RayError as error:
             return Answer(1, f"Ray says: {first_line(error)}")
 
-    def give_up_homeless(self, since: Dict[str, float]) -> None:
+    def give_up_stranded(self, since: Dict[str, float]) -> None:
         """Fails jobs that no node has been able to hold for a while, since one died: Ray would wait for ever."""
         for one, job in list(self.running.items()):
             if any(node.holds(job, self.threads) for node in self.nodes):
@@ -370,7 +375,7 @@ class Engine:
             why: Dict[str, List[str]] = {}
             for job, words in what:
                 why.setdefault(words, []).append(job)
-            lines += [f"{title}: {some(ids)}: {words}" for words, ids in why.items()]
+            lines += [f"{title}: {some(list(dict.fromkeys(ids)))}: {words}" for words, ids in why.items()]
         if rest:
             lines.append(f"not run: {some(rest)}" + (", because jobs they need failed" if self.failed else ""))
         return "\n".join(lines)
@@ -432,9 +437,9 @@ def arguments() -> argparse.ArgumentParser:
         "Jobs that are done are not done again: call it once more after whatever happened.",
         epilog="exit codes: 0, all is done; 1, the system failed, and trying again may help; 2, something is wrong, and trying again does not help; 130, it was stopped.\n\n"
         "examples:\n"
-        "  python -m treering.ray work/list.jsonl                                  on this machine\n"
-        "  python -m treering.ray work/list.jsonl --address auto                   on the cluster that this machine belongs to\n"
-        "  python -m treering.ray work/list.jsonl --address 10.0.0.1:6379 --threads 4",
+        "  python -m treering.ray jobs/                               on this machine\n"
+        "  python -m treering.ray jobs/ --address auto                on the cluster that this machine belongs to\n"
+        "  python -m treering.ray jobs/ --address HOST:6379 --threads 4",
     )
     parser.add_argument("list", metavar="LIST", help="the list, or the folder where it is list.jsonl")
     parser.add_argument("--address", help="a running cluster, or `auto` for the one this machine belongs to; without it, what RAY_ADDRESS says, else a cluster of this machine alone for this call")
@@ -497,7 +502,11 @@ def main(words: Optional[Sequence[str]] = None) -> int:
         signal.signal(signal.SIGINT, stopped)
         signal.signal(signal.SIGTERM, stopped)
         engine = Engine(ray, path, jobs, options)
-        engine.run()
+        try:
+            engine.run()
+        except ray.exceptions.RayError as error:
+            print(engine.summary(), file=out, flush=True)
+            raise Failure(1, f"the cluster is gone: {first_line(error)}") from error
     except Failure as failure:
         print(f"error: {failure}", file=sys.stderr)
         return failure.code
