@@ -24,6 +24,26 @@ pub(crate) struct PlanFlags {
     split_seed: Option<u64>,
 }
 
+/// All flags that say how a graph becomes a stream, for commands that always make one.
+#[derive(Args)]
+#[command(next_help_heading = "Stream")]
+pub(crate) struct StreamFlags {
+    /// How many classes make a task.
+    #[arg(long, value_name = "K", default_value_t = 2, conflicts_with = "group")]
+    classes_per_task: usize,
+    /// Seed of everything random.
+    #[arg(long, default_value_t = 0, allow_negative_numbers = true)]
+    seed: u64,
+    #[command(flatten)]
+    pub(crate) plan: PlanFlags,
+}
+
+impl StreamFlags {
+    pub(crate) fn options(&self) -> StreamOptions {
+        self.plan.options(self.classes_per_task, self.seed)
+    }
+}
+
 /// The order in which classes arrive.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Order {

@@ -13,7 +13,7 @@ use treering_graph::{Graph, NodeId, Propagation, Role};
 use crate::Global;
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::plan::PlanFlags;
+use crate::plan::StreamFlags;
 use crate::progress::listener;
 use crate::source::Source;
 
@@ -39,25 +39,8 @@ pub(crate) struct Profile {
     /// Replace what is there.
     #[arg(long)]
     force: bool,
-    /// How many classes make a task.
-    #[arg(
-        long,
-        value_name = "K",
-        default_value_t = 2,
-        conflicts_with = "group",
-        help_heading = "Stream"
-    )]
-    classes_per_task: usize,
-    /// Seed of everything random.
-    #[arg(
-        long,
-        default_value_t = 0,
-        allow_negative_numbers = true,
-        help_heading = "Stream"
-    )]
-    seed: u64,
     #[command(flatten)]
-    plan: PlanFlags,
+    stream: StreamFlags,
 }
 
 pub(crate) fn run(args: &Profile, global: &Global, output: &Output) -> Result<(), Failure> {
@@ -113,8 +96,7 @@ impl Profile {
                 "the graph has no features to take prototypes of",
             ));
         }
-        let options = self.plan.options(self.classes_per_task, self.seed);
-        let stream = Stream::plan(graph, &options)?;
+        let stream = Stream::plan(graph, &self.stream.options())?;
         for dropped in stream.dropped.iter().filter(|_| !quiet) {
             tell!(
                 "note: class {} is in no task: {}",

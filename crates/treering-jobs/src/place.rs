@@ -39,7 +39,11 @@ pub(crate) fn sweep(path: &Path) {
     for entry in names.filter_map(Result::ok) {
         let name = entry.file_name().to_string_lossy().into_owned();
         if name.starts_with(&prefix) && name.ends_with(PARTIAL) {
-            remove(&entry.path());
+            // Its name goes first, at once: a folder that is removed file by file could be put in place half empty by whoever fills it.
+            let gone = beside(path);
+            if fs::rename(entry.path(), &gone).is_ok() {
+                remove(&gone);
+            }
         }
     }
 }

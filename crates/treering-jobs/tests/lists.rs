@@ -150,7 +150,7 @@ fn an_input_that_changed_is_refused() -> Outcome {
 #[test]
 fn two_copies_at_once_do_no_harm() -> Outcome {
     let place = tempfile::tempdir()?;
-    for round in 0..20 {
+    for round in 0..60 {
         let only = job("only", 0, Vec::new());
         let list = List::write(&place.path().join(format!("jobs-{round}")), vec![only])?;
         let both = Barrier::new(2);

@@ -10,7 +10,7 @@ use super::convert::Layout;
 use crate::Global;
 use crate::failure::Failure;
 use crate::output::{Output, grouped, table};
-use crate::plan::PlanFlags;
+use crate::plan::StreamFlags;
 use crate::progress::listener;
 use crate::source::{Source, context};
 
@@ -38,39 +38,22 @@ pub(crate) struct Stream {
     force: bool,
     #[command(flatten)]
     source: Source,
-    /// How many classes make a task.
-    #[arg(
-        long,
-        value_name = "K",
-        default_value_t = 2,
-        conflicts_with = "group",
-        help_heading = "Stream"
-    )]
-    classes_per_task: usize,
-    /// Seed of everything random.
-    #[arg(
-        long,
-        default_value_t = 0,
-        allow_negative_numbers = true,
-        help_heading = "Stream"
-    )]
-    seed: u64,
     #[command(flatten)]
-    plan: PlanFlags,
+    stream: StreamFlags,
 }
 
 pub(crate) fn run(args: &Stream, global: &Global, output: &Output) -> Result<(), Failure> {
     if let Some(folder) = &args.out {
         check_target(folder, args.force)?;
     }
-    if args.plan.keeps_edges() && matches!(args.graphs, Some(Layout::Npz)) {
+    if args.stream.plan.keeps_edges() && matches!(args.graphs, Some(Layout::Npz)) {
         return Err(Failure::input(
             "with --keep-inter-task-edges a task's graph has nodes without a label, which npz cannot hold; write native, \
              parquet or csv",
         ));
     }
     let graph = args.source.load(global)?.graph;
-    let plan = Plan::plan(&graph, &args.plan.options(args.classes_per_task, args.seed))?;
+    let plan = Plan::plan(&graph, &args.stream.options())?;
     if let Some(folder) = &args.out {
         let listener = listener(global.quiet);
         let graphs = args.graphs.map(Layout::format);

@@ -45,9 +45,9 @@ pub(crate) enum Work {
     /// The table of prototypes.
     Prototypes(Box<profile::TablePart>),
     /// Some columns of all nodes, smoothed.
-    Columns(Box<predict::ColumnsPart>),
+    Columns(Box<predict::SlicePart>),
     /// What some heads say about all nodes.
-    Heads(Box<predict::HeadsPart>),
+    Heads(Box<predict::SlicePart>),
     /// Answers about some nodes.
     Rows(Box<predict::RowsPart>),
     /// All answers.

@@ -81,15 +81,7 @@ pub(crate) fn run(args: &Learn, global: &Global, output: &Output) -> Result<(), 
             args.model.display()
         )));
     }
-    let wanted = Wanted {
-        source: &args.source,
-        classes: &args.classes,
-        classes_per_task: args.classes_per_task,
-        plan: &args.plan,
-        seed: parameters.seed(),
-    };
-    let mut tasks = wanted.load(global)?;
-    check_count(args, &tasks)?;
+    let mut tasks = tasks(args, parameters.seed(), global)?;
     if args.dry_run {
         return dry_run(args, &parameters, exists, &tasks, output);
     }
@@ -128,6 +120,20 @@ pub(crate) fn run(args: &Learn, global: &Global, output: &Output) -> Result<(), 
         true => output.json(&as_json(&learned)),
         false => output.print(&describe(&learned, &tasks)),
     }
+}
+
+/// What is to be learned.
+fn tasks(args: &Learn, seed: u64, global: &Global) -> Result<Tasks, Failure> {
+    let wanted = Wanted {
+        source: &args.source,
+        classes: &args.classes,
+        classes_per_task: args.classes_per_task,
+        plan: &args.plan,
+        seed,
+    };
+    let tasks = wanted.load(global)?;
+    check_count(args, &tasks)?;
+    Ok(tasks)
 }
 
 /// The model's parameters, or those of the model that begins; and whether there is one.

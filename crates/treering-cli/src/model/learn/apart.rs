@@ -10,9 +10,9 @@ use treering_learn::{Shown, TrainingTask, memory};
 use treering_store::{Change, Model, NewModel, NewRing, Writer};
 
 use super::super::ground::Ground;
-use super::super::tasks::{HeldOut, Tasks, Wanted};
+use super::super::tasks::{HeldOut, Tasks};
 use super::super::{merge, prepared};
-use super::{Learn, check_count, names};
+use super::{Learn, names};
 use crate::Global;
 use crate::failure::Failure;
 use crate::jobs::{Draft, Drafts, Effort, FOLDER, Target};
@@ -61,15 +61,7 @@ impl Beginning {
                 args.model.display()
             )));
         }
-        let wanted = Wanted {
-            source: &args.source,
-            classes: &args.classes,
-            classes_per_task: args.classes_per_task,
-            plan: &args.plan,
-            seed: parameters.seed(),
-        };
-        let mut tasks = wanted.load(global)?;
-        check_count(args, &tasks)?;
+        let mut tasks = super::tasks(args, parameters.seed(), global)?;
         let names = names(args, (1, &[]), None, tasks.len());
         Ground::new(&args.model).check(&tasks, &names)?;
         if let Some(share) = args.val {

@@ -44,23 +44,9 @@ pub(crate) struct Cut {
     outputs: usize,
 }
 
-/// Flags of a job that smooths columns.
+/// Flags of a job that smooths columns, or what heads say.
 #[derive(Args)]
-pub(crate) struct ColumnsPart {
-    #[command(flatten)]
-    into: Target,
-    #[command(flatten)]
-    cut: Cut,
-    /// Which slice.
-    #[arg(long = "job-slice", value_name = "N")]
-    slice: usize,
-    #[command(flatten)]
-    predict: Predict,
-}
-
-/// Flags of a job that asks heads.
-#[derive(Args)]
-pub(crate) struct HeadsPart {
+pub(crate) struct SlicePart {
     #[command(flatten)]
     into: Target,
     #[command(flatten)]
@@ -423,7 +409,7 @@ fn put(
     each(&mut |bytes| file.write_all(bytes)).map_err(told)
 }
 
-pub(crate) fn columns(args: &ColumnsPart, global: &Global) -> Result<(), Failure> {
+pub(crate) fn columns(args: &SlicePart, global: &Global) -> Result<(), Failure> {
     let learner = learner(&args.predict, &Model::open(&args.predict.model)?)?;
     let parts = learner.parts()?;
     let graph = args.predict.source.load(global)?.graph;
@@ -438,7 +424,7 @@ pub(crate) fn columns(args: &ColumnsPart, global: &Global) -> Result<(), Failure
     })
 }
 
-pub(crate) fn heads(args: &HeadsPart, global: &Global) -> Result<(), Failure> {
+pub(crate) fn heads(args: &SlicePart, global: &Global) -> Result<(), Failure> {
     let learner = learner(&args.predict, &Model::open(&args.predict.model)?)?;
     let parts = learner.parts()?;
     let graph = args.predict.source.load(global)?.graph;
