@@ -108,7 +108,9 @@ fn draft(
 ) -> Result<(), Failure> {
     let graph = &sizes.graph;
     let nodes = graph.nodes as u64;
-    let arcs = arcs(graph).graph_bytes();
+    // A job reads what it needs of a file, and no more.
+    let (only_arcs, only_features) = (arcs(graph), TaskSize { arcs: 0, ..*graph });
+    let arcs = only_arcs.graph_bytes();
     let opening = Effort::start();
     // One vector a task.
     let one = Effort::steps(graph.arcs, 2, sizes.steps) + Effort::bytes(8 * nodes);
@@ -126,7 +128,7 @@ fn draft(
             told: true,
             inputs: inputs.clone(),
             output: None,
-            memory: part(graph, 5 * 8 * nodes, drafts.limit())?,
+            memory: part(&only_arcs, 5 * 8 * nodes, drafts.limit())?,
             effort,
             read: arcs,
             written: 8 * nodes * tasks.len() as u64,
@@ -155,7 +157,7 @@ fn draft(
             told: true,
             inputs: inputs.iter().chain(&spreads).cloned().collect(),
             output: None,
-            memory: part(graph, 2 * 8 * nodes, drafts.limit())?,
+            memory: part(&only_features, 2 * 8 * nodes, drafts.limit())?,
             effort: opening + read + sums(columns.len()),
             read: graph.graph_bytes() - arcs + 8 * nodes * sizes.tasks as u64,
             written: 8 * (columns.len() * sizes.tasks) as u64,
