@@ -8,6 +8,9 @@ import pytest
 
 from two_nodes import Jobs, end, go_on, until
 
+# Seconds on a machine that does nothing else; Ray takes its time on one that does.
+pytestmark = pytest.mark.timeout(300)
+
 
 def is_whole(jobs, expected):
     """All jobs are done by their own account, and the output is what one command writes."""

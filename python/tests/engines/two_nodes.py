@@ -71,15 +71,16 @@ class Cluster:
             self.address = f"127.0.0.1:{free.getsockname()[1]}"
         # Nodes know each other by a secret of this cluster alone. Ray runs workers at a low priority, which on a busy machine would test patience.
         self.environment = {**os.environ, "RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32), "RAY_USAGE_STATS_ENABLED": "0", "RAY_worker_niceness": "0"}
-        # A node that says nothing is dead after five seconds, not after thirty.
-        self.environment.update(RAY_health_check_period_ms="1000", RAY_health_check_timeout_ms="1000", RAY_health_check_initial_delay_ms="1000")
+        # A node that cannot be reached is asked every second, and dead after five; one that is only slow has time.
+        self.environment.update(RAY_health_check_period_ms="1000")
         self.head = self.node = None
 
     def open(self):
         self.head = self.start("head", ["--head", "--port", self.address.rpartition(":")[2], "--include-dashboard", "false", "--temp-dir", str(self.place / "ray")])
         self.ensure_node()
 
-    def start(self, name, words):
+    def start(self, name, words, tries=3):
+        """A node. On a machine that is busy Ray may give up on its own parts; then once more."""
         log = self.place / f"{name}.log"
         with open(log, "wb") as said:
             command = [str(Path(sys.executable).with_name("ray")), "start", *words, *NODE, "--node-ip-address", "127.0.0.1", "--block"]
@@ -87,15 +88,17 @@ class Cluster:
 
         def started():
             """a node of Ray"""
-            assert child.poll() is None, log.read_text()
-            return "Ray runtime started" in log.read_text()
+            return child.poll() is not None or "Ray runtime started" in log.read_text()
 
         try:
             until(started, 90, 0.1)
         except BaseException:
             kill_family(child.pid)
             raise
-        return child
+        if child.poll() is None:
+            return child
+        assert tries > 1, log.read_text()
+        return self.start(name, words, tries - 1)
 
     def ensure_node(self):
         """Puts the second node in place where there is none."""
