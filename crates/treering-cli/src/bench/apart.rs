@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::Args;
+use treering_data::Silent;
 use treering_eval::Asked;
 use treering_eval::runs::{Folder, Record, RunSpec, jobs};
 
@@ -165,7 +166,7 @@ pub(crate) fn plan(args: Bench, drafts: &mut Drafts, global: &Global) -> Result<
 pub(crate) fn run_part(args: &RunPart, global: &Global) -> Result<(), Failure> {
     let started = Instant::now();
     let order: Order = serde_json::from_str(&args.order).map_err(Failure::input)?;
-    let results = child::work(&order, started, global).map_err(Failure::system)?;
+    let results = child::work(&order, started, global, &Silent).map_err(Failure::system)?;
     let runs = order.job.specs.into_iter().zip(results);
     let records: Vec<Record> = runs
         .map(|(spec, (result, measured))| Record::done(spec, result, measured))

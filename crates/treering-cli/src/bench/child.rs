@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
-use treering_data::check_mapped;
+use treering_data::{Progress, check_mapped};
 use treering_eval::runs::{Job, Measured, RunResult, Taught, checksum};
 use treering_eval::{Costs, Spent, cpu_seconds};
 
@@ -57,7 +57,7 @@ pub(crate) fn run(global: &Global, output: &Output) -> Result<(), Failure> {
     end_with_parent();
     #[cfg(debug_assertions)]
     fault();
-    let reply = match work(&order, started, global) {
+    let reply = match work(&order, started, global, &*lines(MARK)) {
         Ok(results) => Reply::Done(results),
         Err(why) => Reply::Failed(why),
     };
@@ -89,6 +89,7 @@ pub(super) fn work(
     order: &Order,
     started: Instant,
     global: &Global,
+    progress: &dyn Progress,
 ) -> Result<Vec<(RunResult, Measured)>, String> {
     let mut prepare = Spent {
         wall: started.elapsed().as_secs_f64(),
@@ -105,7 +106,7 @@ pub(super) fn work(
     })?;
     let done = order
         .job
-        .run(&graph, &*lines(MARK))
+        .run(&graph, progress)
         .map_err(|error| error.to_string())?;
     check_mapped().map_err(|error| error.to_string())?;
     let (threads, version) = (rayon::current_num_threads(), env!("CARGO_PKG_VERSION"));
