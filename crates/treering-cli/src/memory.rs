@@ -172,7 +172,7 @@ pub(crate) fn holding(data: u64, more: u64, limit: u64) -> Result<u64, Failure> 
     match peak <= limit {
         true => Ok(peak),
         false => Err(Failure::input(format!(
-            "a job would take {} of memory, and {} are allowed. Allow more with --memory; features stay on disk already where that helps",
+            "this would take {} of memory, and {} are allowed. Allow more with --memory; features stay on disk already where that helps",
             human_bytes(peak),
             human_bytes(limit)
         ))),

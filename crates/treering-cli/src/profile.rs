@@ -7,11 +7,14 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use treering_data::{Fault, Stream, check_mapped, check_target, replace, shortened};
+use treering_data::{
+    Fault, Stream, TaskSize, check_mapped, check_target, memory_limit, replace, shortened,
+};
 use treering_graph::{Graph, NodeId, Propagation, Role};
 
 use crate::Global;
 use crate::failure::Failure;
+use crate::memory::part;
 use crate::output::Output;
 use crate::plan::StreamFlags;
 use crate::progress::listener;
@@ -48,6 +51,8 @@ pub(crate) fn run(args: &Profile, global: &Global, output: &Output) -> Result<()
         check_target(out, args.force)?;
     }
     let graph = args.source.load(global)?.graph;
+    let size = TaskSize::of(&graph);
+    part(&size, 5 * 8 * size.nodes as u64, memory_limit())?;
     let tasks = args.tasks(&graph, global.quiet)?;
     let listener = listener(global.quiet);
     listener.begin("taking prototypes", tasks.len() as u64);

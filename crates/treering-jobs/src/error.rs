@@ -41,7 +41,7 @@ pub enum JobsError {
         why: String,
     },
     /// An output of another job that is missing or damaged.
-    #[error("job {id}: {}: {why}. Run job {needs} again", path.display())]
+    #[error("job {id}: {}: {why}. Run job {needs} {}", path.display(), if *damaged { "again" } else { "first" })]
     Needs {
         /// The job.
         id: String,
@@ -53,6 +53,16 @@ pub enum JobsError {
         why: String,
         /// Whether it was there once.
         damaged: bool,
+    },
+    /// Something is in the place of a result that the job did not put there.
+    #[error(
+        "job {id}: {}: this is not what the job put there, and it is not replaced. Move it away, and call again", path.display()
+    )]
+    Occupied {
+        /// The job.
+        id: String,
+        /// The place.
+        path: PathBuf,
     },
     /// Work that ended well and left no output.
     #[error("job {0} has written nothing")]

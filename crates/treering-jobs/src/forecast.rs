@@ -252,6 +252,8 @@ mod tests {
             output: id.into(),
             memory,
             cost,
+            replaces: false,
+            of: 0,
         }
     }
 

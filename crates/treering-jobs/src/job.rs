@@ -29,6 +29,12 @@ pub struct Job {
     pub memory: u64,
     /// What it will cost, roughly.
     pub cost: Cost,
+    /// Whether something else under the name of its output may be replaced.
+    #[serde(default)]
+    pub replaces: bool,
+    /// How many jobs the list has; a list writes it down, so that one that is cut short is known as such.
+    #[serde(default)]
+    pub of: usize,
 }
 
 /// Something that a job reads.

@@ -18,6 +18,8 @@
 //!     output: "parts/greeting".into(),
 //!     memory: 1 << 20,
 //!     cost: Cost::default(),
+//!     replaces: false,
+//!     of: 1,
 //! };
 //! let list = List::write(&place.path().join("jobs"), vec![job])?;
 //! let work = |output: &std::path::Path| std::fs::write(output, "hello");

@@ -29,6 +29,11 @@ impl List {
     /// Another list is there; a job that is none; the system refuses.
     pub fn write(folder: &Path, jobs: Vec<Job>) -> Result<Self, JobsError> {
         let file = folder.join(LIST);
+        let count = jobs.len();
+        let jobs: Vec<Job> = jobs
+            .into_iter()
+            .map(|job| Job { of: count, ..job })
+            .collect();
         let lines: Vec<String> = jobs.iter().map(line).collect();
         let text: String = lines.iter().flat_map(|line| [line, "\n"]).collect();
         let list = List::new(folder.to_owned(), jobs, lines)?;
@@ -93,6 +98,17 @@ impl List {
             if places.insert(job.id.clone(), place).is_some() {
                 return Err(wrong(format!("there are two jobs `{}`", job.id)));
             }
+        }
+        let expected = jobs.first().map_or(1, |job| job.of);
+        if jobs.len() != expected {
+            return Err(JobsError::Line {
+                file: folder.join(LIST),
+                line: jobs.len().max(1),
+                why: format!(
+                    "the list has {} jobs and should have {expected}",
+                    jobs.len()
+                ),
+            });
         }
         for (place, job) in jobs.iter().enumerate() {
             let below = |id: &String| {

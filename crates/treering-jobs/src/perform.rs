@@ -50,6 +50,7 @@ impl List {
         if let State::Done(_) = self.state(job)? {
             return Ok(Done::Before);
         }
+        self.check_place(job)?;
         let mut read = 0;
         for input in &job.inputs {
             read += self.check(job, input)?;
@@ -92,16 +93,50 @@ impl List {
     /// Gives an output its name; nothing where another copy of the job has done so and swept ours away.
     fn put(&self, job: &Job, partial: &Path, output: &Path) -> Result<Option<Digest>, JobsError> {
         let put = Digest::of(partial).and_then(|digest| {
-            place::settle(partial, output)?;
-            Ok(digest)
+            let taken = !self.may_replace(job) && output.exists();
+            match taken && Digest::of(output)? != digest {
+                true => Ok(None),
+                // It may be there already, by a copy that was killed before it could say so.
+                false => place::settle(partial, output).map(|()| Some(digest)),
+            }
         });
         match put {
-            Ok(digest) => Ok(Some(digest)),
+            Ok(Some(digest)) => Ok(Some(digest)),
+            Ok(None) => Err(self.occupied(job)),
             Err(error) if error.kind() == ErrorKind::NotFound => match self.state(job)? {
                 State::Done(_) => Ok(None),
                 _ => Err(JobsError::Nothing(job.id.clone())),
             },
             Err(error) => Err(at(output)(error)),
+        }
+    }
+
+    /// Whether what stands under the name of an output is the list's own to replace: parts are, results are not.
+    fn may_replace(&self, job: &Job) -> bool {
+        job.replaces || self.path(&job.output).starts_with(self.folder())
+    }
+
+    fn occupied(&self, job: &Job) -> JobsError {
+        JobsError::Occupied {
+            id: job.id.clone(),
+            path: self.path(&job.output),
+        }
+    }
+
+    /// Refuses a job whose result stands in the place of something else, as far as that is known before its work: the result was changed since, or nothing of
+    /// the list was done yet.
+    ///
+    /// # Errors
+    /// It does; the system refuses.
+    pub fn check_place(&self, job: &Job) -> Result<(), JobsError> {
+        if self.may_replace(job) || !self.path(&job.output).exists() {
+            return Ok(());
+        }
+        let begun = self.folder().join("done").exists();
+        match self.state(job)? {
+            State::Done(_) => Ok(()),
+            State::Open if begun => Ok(()),
+            _ => Err(self.occupied(job)),
         }
     }
 

@@ -75,6 +75,16 @@ pub(crate) fn settle(partial: &Path, path: &Path) -> io::Result<()> {
             exchange(partial, path)?;
             remove(partial);
         }
+        // Something that cannot be a part is in its place.
+        Err(error)
+            if matches!(
+                error.kind(),
+                ErrorKind::IsADirectory | ErrorKind::NotADirectory
+            ) =>
+        {
+            remove(path);
+            fs::rename(partial, path)?;
+        }
         done => done?,
     }
     let folder = path

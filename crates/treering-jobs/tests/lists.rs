@@ -21,6 +21,8 @@ fn job(id: &str, level: u32, inputs: Vec<Input>) -> Job {
         output: format!("parts/{id}").into(),
         memory: 1000,
         cost: Cost::default(),
+        replaces: false,
+        of: 0,
     }
 }
 
@@ -190,6 +192,10 @@ fn a_list_is_not_overwritten_and_bad_lines_are_named() -> Outcome {
         ("{", "line 1"),
         ("{}\n", "line 1"),
         (
+            good.lines().next().unwrap_or_default(),
+            "has 1 jobs and should have 2",
+        ),
+        (
             &format!("{good}{good}")[..],
             "line 3: there are two jobs `first`",
         ),
@@ -230,5 +236,54 @@ fn scripts_name_every_job_once() -> Outcome {
         fs::read_to_string(list.folder().join("levels/1.ids"))?,
         "second\n"
     );
+    Ok(())
+}
+
+#[test]
+fn a_result_is_never_put_in_the_place_of_something_else() -> Outcome {
+    let place = tempfile::tempdir()?;
+    let result = place.path().join("result");
+    let only = |replaces| Job {
+        output: result.clone(),
+        replaces,
+        ..job("only", 0, Vec::new())
+    };
+    let list = List::write(&place.path().join("jobs"), vec![only(false)])?;
+    fs::write(&result, "precious")?;
+    let refused = list.perform("only", never).expect_err("it is taken");
+    assert!(
+        matches!(refused, Failed::Jobs(JobsError::Occupied { .. })),
+        "{refused}"
+    );
+    fs::remove_file(&result)?;
+    // It appears while the job works.
+    let late = list.perform("only", |output| {
+        fs::write(&result, "precious")?;
+        hello(output)
+    });
+    assert!(matches!(
+        late,
+        Err(Failed::Jobs(JobsError::Occupied { .. }))
+    ));
+    assert_eq!(fs::read_to_string(&result)?, "precious");
+    // A killed copy put it there and could not say so any more.
+    fs::write(&result, "hello")?;
+    fs::create_dir_all(list.folder().join("done"))?;
+    assert_eq!(list.perform("only", hello)?, Done::Now);
+    // Somebody went on with it.
+    fs::write(&result, "hello, and more")?;
+    let changed = list
+        .perform("only", never)
+        .expect_err("it is more than ours");
+    assert!(
+        matches!(changed, Failed::Jobs(JobsError::Occupied { .. })),
+        "{changed}"
+    );
+    let force = List::write(&place.path().join("other"), vec![only(true)])?;
+    assert_eq!(force.perform("only", hello)?, Done::Now);
+    // A part is the list's own, whatever stands there.
+    let list = two(place.path().join("parts").as_path())?;
+    fs::create_dir_all(list.folder().join("parts/first/x"))?;
+    assert_eq!(list.perform("first", hello)?, Done::Now);
     Ok(())
 }

@@ -30,6 +30,8 @@ pub(crate) struct Drafts {
     words: Vec<String>,
     /// The number of jobs of a kind that was asked for.
     pub(crate) pieces: Option<usize>,
+    /// Whether the result may replace what is there.
+    pub(crate) replaces: bool,
     /// What a job may take, if anybody said so.
     limit: Option<u64>,
     digests: HashMap<PathBuf, Digest>,
@@ -66,6 +68,7 @@ impl Drafts {
             directory: here.canonicalize().map_err(|error| at(here, error))?,
             words: words.to_vec(),
             pieces,
+            replaces: false,
             limit: global.memory,
             digests: HashMap::new(),
             jobs: Vec::new(),
@@ -111,6 +114,7 @@ impl Drafts {
     pub(crate) fn add(&mut self, draft: Draft) -> Input {
         let number = 1 + self.of_kind(draft.kind);
         let id = format!("{}-{number:04}", draft.kind);
+        let replaces = self.replaces && draft.output.is_some();
         let output = draft.output;
         let output = output.unwrap_or_else(|| Path::new("parts").join(&id));
         let mut command: Vec<String> = ["work", draft.kind, "--job-output", OUTPUT]
@@ -137,6 +141,8 @@ impl Drafts {
                 written: draft.written,
             },
             inputs: draft.inputs,
+            replaces,
+            of: 0,
         };
         let made = Input::made_by(&job);
         self.jobs.push(job);

@@ -1,6 +1,6 @@
 //! `treering plan`: a command as a list of jobs, and what other engines make of a list.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Parser};
 use treering_data::human_bytes;
@@ -26,7 +26,7 @@ use crate::{Cli, Command, Global, memory};
     treering plan jobs/ --slurm              write scripts for Slurm\n  \
     treering plan jobs/ --parallel           print the command line of GNU parallel\n  \
     treering plan jobs/ --simulate 8x16      how long would 8 machines of 16 cores take?\n\n\
-    The command after LIST is what would be run without `plan`; its result is the same, byte for byte. Files have to be where all machines see them, the list \
+    Flags of `plan` come before the command, all others after it. The command after LIST is what would be run without `plan`; its result is the same, byte for byte. Files have to be where all machines see them, the list \
     among them. --memory in the command is what each job may take. docs/jobs.md describes the list."
 )]
 pub(crate) struct Plan {
@@ -59,6 +59,11 @@ pub(crate) struct Plan {
 pub(crate) fn run(args: &Plan, global: &Global, output: &Output) -> Result<(), Failure> {
     let asked = args.slurm || args.parallel || args.simulate.is_asked();
     let list = match (&args.command[..], &args.simulate.assume) {
+        ([], None) if args.pieces.is_some() => {
+            return Err(Failure::input(
+                "--pieces is about a new list: name a command after LIST",
+            ));
+        }
         ([], None) => List::read(&args.list)?,
         ([], Some(_)) => {
             return Err(Failure::input(
@@ -67,6 +72,7 @@ pub(crate) fn run(args: &Plan, global: &Global, output: &Output) -> Result<(), F
         }
         (words, assumed) => {
             let jobs = drafted(args, words, assumed.as_ref(), global)?;
+            check_apart(&args.list, &jobs)?;
             List::write(&args.list, jobs)?
         }
     };
@@ -83,7 +89,7 @@ pub(crate) fn run(args: &Plan, global: &Global, output: &Output) -> Result<(), F
     if args.simulate.is_asked() {
         return args.simulate.print(&list, output);
     }
-    let told = match asked || args.command.is_empty() {
+    let told = match asked || args.command.is_empty() || args.simulate.assume.is_some() {
         true => String::new(),
         false => format!("run it with `treering run {}`\n", args.list.display()),
     };
@@ -127,6 +133,34 @@ fn drafted(
         _ => return Err(Failure::system(format!("`{name}` was not planned"))),
     }
     Ok(drafts.jobs())
+}
+
+/// Refuses a list that lies in what its jobs read or write, or the other way round.
+fn check_apart(folder: &Path, jobs: &[Job]) -> Result<(), Failure> {
+    let whole = |path: &Path| {
+        let there = path.ancestors().find_map(|above| {
+            let known = above.canonicalize().ok()?;
+            Some(known.join(path.strip_prefix(above).ok()?))
+        });
+        there.unwrap_or_else(|| path.to_owned())
+    };
+    let here = std::env::current_dir().map_err(Failure::system)?;
+    let list = whole(&here.join(folder));
+    let paths = jobs.iter().flat_map(|job| {
+        let inputs = job.inputs.iter().map(|input| &input.path);
+        inputs.chain([&job.output])
+    });
+    for path in paths.filter(|path| path.is_absolute()) {
+        let path = whole(path);
+        if list.starts_with(&path) || path.starts_with(&list) {
+            return Err(Failure::input(format!(
+                "{}: the list cannot lie there, because {} is read or written by its jobs. Name another folder for it",
+                folder.display(),
+                path.display()
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// So many jobs that do nothing: what an engine takes for itself.

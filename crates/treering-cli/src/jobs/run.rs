@@ -55,12 +55,14 @@ pub(crate) fn run(args: &Run, global: &Global, output: &Output) -> Result<(), Fa
     let started = Instant::now();
     let (done, before) = runner.levels()?;
     let took = duration(started.elapsed().as_secs_f64());
-    let mut text = match before {
-        0 => format!("{done} jobs done in {took}\n"),
-        before => format!("{done} jobs done in {took}, {before} were done before\n"),
+    let mut text = match (done, before) {
+        (0, before) => format!("nothing to do: all {before} jobs were done before\n"),
+        (done, 0) => format!("{done} jobs done in {took}\n"),
+        (done, before) => format!("{done} jobs done in {took}, {before} were done before\n"),
     };
+    let verb = if done == 0 { "there is" } else { "wrote" };
     for output in results(&list) {
-        text.push_str(&format!("wrote {}\n", output.display()));
+        text.push_str(&format!("{verb} {}\n", output.display()));
     }
     output.print(&text)
 }
@@ -88,13 +90,16 @@ struct Runner<'a> {
     quiet: bool,
 }
 
+/// A job that failed, why, and whether that may pass.
+type Lost<'a> = (&'a str, String, bool);
+
 /// What the workers share.
 #[derive(Default)]
 struct Shared<'a> {
     waiting: VecDeque<&'a Job>,
     running: usize,
     taken: u64,
-    failed: Vec<(&'a str, String)>,
+    failed: Vec<Lost<'a>>,
 }
 
 impl<'a> Runner<'a> {
@@ -102,6 +107,9 @@ impl<'a> Runner<'a> {
     fn levels(&self) -> Result<(usize, usize), Failure> {
         let mut open: Vec<Vec<&Job>> = Vec::new();
         let mut before = 0;
+        for job in self.list.jobs() {
+            self.list.check_place(job)?;
+        }
         for level in self.list.levels() {
             let mut missing = Vec::new();
             for job in level {
@@ -133,22 +141,25 @@ impl<'a> Runner<'a> {
         Ok((count, before))
     }
 
-    fn told(&self, level: usize, failed: &[(&str, String)]) -> Failure {
+    fn told(&self, level: usize, failed: &[Lost<'_>]) -> Failure {
         const MOST: usize = 10;
         let jobs = if failed.len() == 1 { "job" } else { "jobs" };
         let mut text = format!("{} {jobs} of level {level} failed", failed.len());
-        for (id, why) in failed.iter().take(MOST) {
+        for (id, why, _) in failed.iter().take(MOST) {
             text.push_str(&format!("\n  {id}: {why}"));
         }
         if failed.len() > MOST {
             text.push_str(&format!("\n  and {} more", failed.len() - MOST));
         }
         text.push_str("\nwhat is done stays done: mend the cause and call `treering run` again");
-        Failure::system(text)
+        match failed.iter().any(|(_, _, passing)| *passing) {
+            true => Failure::system(text),
+            false => Failure::input(text),
+        }
     }
 
     /// Runs the jobs of a level; those that failed, and why.
-    fn level(&self, jobs: Vec<&'a Job>) -> Vec<(&'a str, String)> {
+    fn level(&self, jobs: Vec<&'a Job>) -> Vec<Lost<'a>> {
         let workers = self.jobs.min(jobs.len());
         let shared = Mutex::new(Shared {
             waiting: jobs.into(),
@@ -170,7 +181,9 @@ impl<'a> Runner<'a> {
             let mut state = locked(shared);
             state.running -= 1;
             state.taken -= job.memory;
-            state.failed.extend(failed.map(|why| (&job.id[..], why)));
+            state
+                .failed
+                .extend(failed.map(|(why, passing)| (&job.id[..], why, passing)));
             drop(state);
             freed.notify_all();
             self.listener.advance(weight(job));
@@ -206,20 +219,15 @@ impl<'a> Runner<'a> {
         }
     }
 
-    fn tries(&self, job: &Job) -> Result<(), String> {
-        let mut why = String::new();
-        for _ in 0..TRIES {
-            match self.one(job) {
-                Ok(()) => return Ok(()),
-                Err((failed, passing)) => {
-                    why = failed;
-                    if !passing {
-                        break;
-                    }
-                }
+    fn tries(&self, job: &Job) -> Result<(), (String, bool)> {
+        let mut last = self.one(job);
+        for _ in 1..TRIES {
+            match last {
+                Err((_, true)) => last = self.one(job),
+                _ => break,
             }
         }
-        Err(why)
+        last
     }
 
     /// Has a job run by a process of its own; why it failed, and whether that may pass.

@@ -32,7 +32,7 @@ pub(crate) struct Simulate {
     #[arg(long, value_name = "SIZE", value_parser = parse_bytes, default_value = "2GB")]
     bandwidth: u64,
     /// Seconds that starting a job takes.
-    #[arg(long, value_name = "SECONDS", default_value_t = 0.1)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 0.1, value_parser = seconds)]
     overhead: f64,
     /// Plan for a graph that is not there, by its size; such a list can be simulated and not be run.
     #[arg(long, value_name = "nodes=N,arcs=N,columns=N,tasks=N")]
@@ -40,6 +40,20 @@ pub(crate) struct Simulate {
     /// Print the simulation as JSON.
     #[arg(long)]
     json: bool,
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok();
+    let number = number.filter(|seconds| (0.0..1e6).contains(seconds));
+    number.ok_or("it is a number of seconds, at least 0".to_owned())
+}
+
+/// A time, with its tenths where it is short.
+fn words_of(seconds: f64) -> String {
+    match seconds < 10.0 {
+        true => format!("{seconds:.1} s"),
+        false => duration(seconds),
+    }
 }
 
 /// Machines and cores, as in 8x16.
@@ -61,8 +75,9 @@ impl FromStr for Shape {
                 .filter(|n| (1..=100_000).contains(n))
         };
         let both = both.and_then(|(machines, cores)| Some((number(machines)?, number(cores)?)));
-        let (machines, cores) =
-            both.ok_or("machines and cores are two numbers, such as 8x16".to_owned())?;
+        let (machines, cores) = both.ok_or(
+            "machines and cores are two numbers from 1 to 100,000, such as 8x16".to_owned(),
+        )?;
         Ok(Shape { machines, cores })
     }
 }
@@ -153,7 +168,7 @@ impl Simulate {
             cores,
             memory: self.machine_memory,
             bandwidth: self.bandwidth as f64,
-            overhead: self.overhead.max(0.0),
+            overhead: self.overhead,
         }
     }
 
@@ -195,7 +210,7 @@ impl Simulate {
         let (machines, cores) = (asked.cluster.machines, asked.cluster.cores);
         let mut text = format!(
             "{machines} machines of {cores} cores: {} from beginning to end, cores busy {:.0} % of the time, {} read, {} written\n\n",
-            duration(asked.makespan),
+            words_of(asked.makespan),
             100.0 * asked.busy,
             human_bytes(asked.read),
             human_bytes(asked.written)
@@ -210,10 +225,10 @@ impl Simulate {
             levels.add_row([
                 level.level.to_string(),
                 level.jobs.to_string(),
-                duration(level.cpu_seconds),
-                duration(level.longest),
+                words_of(level.cpu_seconds),
+                words_of(level.longest),
                 human_bytes(level.memory),
-                duration(level.seconds),
+                words_of(level.seconds),
                 level.bound.to_owned(),
             ]);
         }
@@ -226,7 +241,7 @@ impl Simulate {
         for size in all {
             sizes.add_row([
                 size.cluster.machines.to_string(),
-                duration(size.makespan),
+                words_of(size.makespan),
                 format!("{:.1}", one / size.makespan.max(1e-9)),
                 format!("{:.0} %", 100.0 * size.busy),
             ]);

@@ -138,16 +138,19 @@ fn tasks(args: &Learn, seed: u64, global: &Global) -> Result<Tasks, Failure> {
 
 /// The model's parameters, or those of the model that begins; and whether there is one.
 fn parameters(args: &Learn) -> Result<(Parameters, bool), Failure> {
-    if let Some(share) = args.val
-        && !(0.0..1.0).contains(&share)
-    {
-        return Err(Failure::input(format!(
-            "--val is {share}; it has to be at least 0 and less than 1"
-        )));
-    }
+    check_share(args)?;
     let there = parameters_in(&args.model)?;
     let asked = args.learner.asked(&args.model, there.as_ref())?;
     Ok((asked, there.is_some()))
+}
+
+fn check_share(args: &Learn) -> Result<(), Failure> {
+    match args.val {
+        Some(share) if !(0.0..1.0).contains(&share) => Err(Failure::input(format!(
+            "--val is {share}; it has to be at least 0 and less than 1"
+        ))),
+        _ => Ok(()),
+    }
 }
 
 /// Says what learning would take, and learns nothing.

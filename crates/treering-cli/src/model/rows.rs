@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Float32Array, Float64Array, RecordBatch, StringArray, UInt32Array};
 use arrow_schema::{DataType, Field, Schema};
+use arrow_select::concat::concat_batches;
 use clap::ValueEnum;
 use parquet::arrow::ArrowWriter;
 use parquet::basic::Compression;
@@ -200,6 +201,8 @@ pub(super) struct Groups<'a> {
     out: ArrowWriter<File>,
     /// The rows of a group that is not full yet.
     waiting: Vec<Row<'a>>,
+    /// The same of rows that are copied.
+    copied: Option<RecordBatch>,
 }
 
 impl<'a> Groups<'a> {
@@ -223,6 +226,7 @@ impl<'a> Groups<'a> {
             out: ArrowWriter::try_new(file, schema.clone(), Some(properties))?,
             schema,
             waiting: Vec::new(),
+            copied: None,
         })
     }
 
@@ -234,10 +238,20 @@ impl<'a> Groups<'a> {
         }
     }
 
-    /// Takes a group of another such file as it is.
-    pub(super) fn copy(&mut self, batch: &RecordBatch) -> io::Result<()> {
-        self.out.write(batch)?;
-        Ok(self.out.flush()?)
+    /// Takes rows of another such file. They are written as many at a time as if they had come one by one, so that the bytes are the same.
+    pub(super) fn copy(&mut self, batch: RecordBatch) -> io::Result<()> {
+        let all = match self.copied.take() {
+            None => batch,
+            Some(before) => {
+                concat_batches(&self.schema, [&before, &batch]).map_err(io::Error::other)?
+            }
+        };
+        let whole = all.num_rows() / GROUP * GROUP;
+        for start in (0..whole).step_by(GROUP) {
+            self.out.write(&all.slice(start, GROUP))?;
+        }
+        self.copied = Some(all.slice(whole, all.num_rows() - whole));
+        Ok(())
     }
 
     fn write(&mut self) -> io::Result<()> {
@@ -251,6 +265,9 @@ impl<'a> Groups<'a> {
     pub(super) fn finish(mut self) -> io::Result<()> {
         if !self.waiting.is_empty() {
             self.write()?;
+        }
+        if let Some(rest) = self.copied.take().filter(|rest| rest.num_rows() > 0) {
+            self.out.write(&rest)?;
         }
         self.out.close()?;
         Ok(())

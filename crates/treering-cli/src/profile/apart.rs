@@ -73,6 +73,7 @@ pub(crate) fn plan(args: &Profile, drafts: &mut Drafts, global: &Global) -> Resu
         ));
     };
     treering_data::check_target(out, args.force)?;
+    drafts.replaces = args.force;
     let graph = args.source.load(global)?.graph;
     let tasks = args.tasks(&graph, global.quiet)?;
     let sizes = Sizes {

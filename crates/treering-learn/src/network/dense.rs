@@ -72,6 +72,32 @@ pub fn product<T: Number>(out: &mut [T], into: Into, a: MatRef<'_, T>, b: MatRef
         });
 }
 
+/// out = a b, where a row of the result depends on that row of a alone, to the bit: all products have one shape, whatever the number of rows. For answers, which must not
+/// depend on what else is asked.
+///
+/// # Panics
+/// When the shapes do not fit.
+pub fn product_by_row<T: Number>(out: &mut [T], a: &[T], b: MatRef<'_, T>) {
+    const ROWS: usize = 128;
+    let (inner, width) = (b.nrows(), b.ncols());
+    if out.is_empty() {
+        return;
+    }
+    assert_eq!(a.len() / inner.max(1), out.len() / width, "outer sizes");
+    let pieces = out.par_chunks_mut(ROWS * width);
+    pieces.zip(a.par_chunks(ROWS * inner)).for_each(|(out, a)| {
+        let rows = out.len() / width;
+        if rows == ROWS {
+            return product_here(out, Into::Replace, view(a, ROWS, inner), b);
+        }
+        let mut padded = a.to_vec();
+        padded.resize(ROWS * inner, T::ZERO);
+        let mut all = vec![T::ZERO; ROWS * width];
+        product_here(&mut all, Into::Replace, view(&padded, ROWS, inner), b);
+        out.copy_from_slice(&all[..rows * width]);
+    });
+}
+
 /// As [`product`], on this thread alone and in one piece.
 pub fn product_here<T: Number>(out: &mut [T], into: Into, a: MatRef<'_, T>, b: MatRef<'_, T>) {
     product_into(out, b.ncols(), into, a, b);
@@ -172,6 +198,35 @@ pub fn lower_matrix(values: &[f64], size: usize, change: impl Fn(f64) -> f64) ->
 #[cfg(test)]
 mod tests {
     use super::{Into, Number, lower_matrix, lower_product, product, row_blocks, steps, view};
+
+    #[test]
+    fn a_row_of_a_product_by_row_depends_on_nothing_but_itself() {
+        for (inner, width) in [(7, 3), (100, 23), (2048, 70)] {
+            let number = |i: usize| ((i * 7919) % 2003) as f32 / 1000.0 - 1.0;
+            let b: Vec<f32> = (0..inner * width).map(|i| number(i + 3)).collect();
+            let row: Vec<f32> = (0..inner).map(|i| number(i + 11)).collect();
+            let of = |count: usize, place: usize| {
+                let mut a: Vec<f32> = (0..count * inner).map(|i| number(i + 5)).collect();
+                a[place * inner..(place + 1) * inner].copy_from_slice(&row);
+                let mut out = vec![0f32; count * width];
+                super::product_by_row(&mut out, &a, super::view(&b, inner, width));
+                out[place * width..(place + 1) * width].to_vec()
+            };
+            let alone = of(1, 0);
+            for (count, place) in [(2, 1), (77, 5), (128, 127), (300, 131), (300, 299)] {
+                assert_eq!(of(count, place), alone, "{count} rows, the {place}th");
+            }
+            let right = |column: usize| {
+                let terms = row.iter().zip(b.iter().skip(column).step_by(width));
+                terms
+                    .map(|(a, b)| f64::from(*a) * f64::from(*b))
+                    .sum::<f64>()
+            };
+            for (column, &found) in alone.iter().enumerate() {
+                assert!((f64::from(found) - right(column)).abs() < 1e-2);
+            }
+        }
+    }
 
     #[test]
     fn blocks_cover_all_rows_and_multiply_to_the_same_bits() {

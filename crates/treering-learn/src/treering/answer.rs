@@ -380,7 +380,7 @@ pub(super) fn judge(routes: &mut [Route], view: &View, numbers: &[u32], rings: &
             for at in own.clone() {
                 rows.extend_from_slice(&view.rows[at * width..(at + 1) * width]);
             }
-            for (at, distance) in own.clone().zip(ruler.distances(&rows, own.len())) {
+            for (at, distance) in own.clone().zip(ruler.distances_by_row(&rows, own.len())) {
                 let sum = &mut sums[numbers[at] as usize];
                 sum.0 += (distance - ring.usual.mean) / ring.usual.deviation;
                 sum.1 += 1;

@@ -93,14 +93,13 @@ impl<'a> Ruler<'a> {
         for some in dense::row_blocks(count) {
             let rows = &rows[some.start * self.width..some.end * self.width];
             let out = &mut all[some.start * classes..some.end * classes];
-            self.put_to_means(rows, some.len(), out);
+            self.put_to_means(rows, &self.along(rows, some.len()), out);
         }
         all
     }
 
-    fn put_to_means(&self, rows: &[f32], count: usize, all: &mut [f64]) {
+    fn put_to_means(&self, rows: &[f32], along: &[f32], all: &mut [f64]) {
         let (classes, rank) = (self.profile.classes(), self.shares.len());
-        let along = self.along(rows, count);
         let pieces = all.par_chunks_mut(TOGETHER * classes).enumerate();
         pieces.with_min_len(4).for_each(|(piece, out)| {
             let start = piece * TOGETHER;
@@ -123,8 +122,23 @@ impl<'a> Ruler<'a> {
 
     /// Of every row, its squared distance to the nearest class mean.
     pub(crate) fn distances(&self, rows: &[f32], count: usize) -> Vec<f64> {
+        self.smallest(&self.to_means(rows, count))
+    }
+
+    /// The same, where what is said about a row does not depend on the others, to the bit.
+    pub(crate) fn distances_by_row(&self, rows: &[f32], count: usize) -> Vec<f64> {
+        let directions = &self.profile.scatter.directions;
+        let rank = directions.len() / self.width;
+        let mut along = vec![0f32; count * rank];
+        let directions = dense::view(directions, rank, self.width).transpose();
+        dense::product_by_row(&mut along, rows, directions);
+        let mut all = vec![0f64; count * self.profile.classes()];
+        self.put_to_means(rows, &along, &mut all);
+        self.smallest(&all)
+    }
+
+    fn smallest(&self, all: &[f64]) -> Vec<f64> {
         let smallest = |row: &[f64]| row.iter().copied().fold(f64::INFINITY, f64::min);
-        let all = self.to_means(rows, count);
         all.chunks(self.profile.classes()).map(smallest).collect()
     }
 

@@ -107,6 +107,8 @@ impl Parts<'_> {
                     .map(slice),
             );
         }
+        // Tasks of one class have nothing to say.
+        slices.retain(|slice| slice.outputs > 0);
         slices
     }
 
@@ -253,6 +255,13 @@ impl Parts<'_> {
                     classes[node] = probabilities(&scores, self.rings()[task].classes());
                 }
                 start = own.end;
+            }
+        }
+        for (task, own) in of_task.iter().enumerate() {
+            let head = &self.rings()[task].head;
+            if head.bias.is_empty() {
+                let sure = probabilities(&[], self.rings()[task].classes());
+                own.iter().for_each(|&node| classes[node] = sure.clone());
             }
         }
         let classes = classes.into_iter().enumerate();

@@ -169,12 +169,8 @@ impl Scores {
         let classes = self.classes();
         let width = self.weights.len() / classes;
         let mut scores = vec![0f32; count * classes];
-        dense::product(
-            &mut scores,
-            Into::Replace,
-            dense::view(rows, count, width),
-            dense::view(&self.weights, width, classes),
-        );
+        let weights = dense::view(&self.weights, width, classes);
+        dense::product_by_row(&mut scores, rows, weights);
         for row in scores.chunks_mut(classes) {
             row.iter_mut()
                 .zip(&self.bias)

@@ -1,6 +1,6 @@
 //! Learning a stream in parts: every task's ring is a job; those that stand on a backbone wait for the first; one commit makes the model of all.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use treering_data::check_mapped;
@@ -52,15 +52,10 @@ struct Beginning {
 }
 
 impl Beginning {
+    /// Whatever is in the folder of the model: it may be what this list has made.
     fn new(args: &Learn, global: &Global) -> Result<Self, Failure> {
-        let (parameters, exists) = super::parameters(args)?;
-        if exists || args.replace.is_some() || args.dry_run {
-            return Err(Failure::input(format!(
-                "{}: a list of jobs begins a new model, and learns all of it; leave --replace and --dry-run out, and name a folder without a model. \
-                 Models that were learned apart are put together by `treering merge`",
-                args.model.display()
-            )));
-        }
+        super::check_share(args)?;
+        let parameters = args.learner.asked(&args.model, None)?;
         let mut tasks = super::tasks(args, parameters.seed(), global)?;
         let names = names(args, (1, &[]), None, tasks.len());
         Ground::new(&args.model).check(&tasks, &names)?;
@@ -84,6 +79,18 @@ pub(crate) fn plan(args: &Learn, drafts: &mut Drafts, global: &Global) -> Result
         return Err(Failure::input(
             "DATA is missing: name a file, a folder or built-in data",
         ));
+    }
+    if args.replace.is_some() || args.dry_run {
+        return Err(Failure::input(
+            "a list of jobs begins a new model, and learns all of it; leave --replace and --dry-run out",
+        ));
+    }
+    if is_taken(&args.model) {
+        return Err(Failure::input(format!(
+            "{}: a list of jobs begins a new model, and this is there already. Name a folder that is not there; models that were learned apart are put \
+             together by `treering merge`",
+            args.model.display()
+        )));
     }
     let beginning = Beginning::new(args, global)?;
     let sizes = beginning.tasks.sizes().to_vec();
@@ -149,6 +156,14 @@ pub(crate) fn plan(args: &Learn, drafts: &mut Drafts, global: &Global) -> Result
         written: all,
     });
     Ok(())
+}
+
+/// Whether anything but an empty folder is there.
+fn is_taken(path: &Path) -> bool {
+    match std::fs::read_dir(path) {
+        Ok(mut entries) => entries.next().is_some(),
+        Err(_) => path.symlink_metadata().is_ok(),
+    }
 }
 
 /// What learning a task costs, roughly: passes over its arcs with all columns, and what training does beside them.

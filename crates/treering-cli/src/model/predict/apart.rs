@@ -116,8 +116,9 @@ struct Sizes {
     outputs: usize,
     /// Nodes that a table can be cut at.
     group: usize,
-    /// Bytes of the model.
+    /// Bytes of the model, and memory that the table takes.
     model: u64,
+    table: u64,
 }
 
 impl Sizes {
@@ -143,13 +144,20 @@ impl Sizes {
 
     /// The widest slices that fit.
     fn cut(&self, limit: u64) -> Result<Cut, Failure> {
-        let widest = |most: usize, memory: &dyn Fn(usize) -> Result<u64, Failure>| {
-            let fits = (FEWEST..=most).rev().find(|&width| memory(width).is_ok());
-            fits.map_or_else(|| memory(FEWEST).map(|_| FEWEST), Ok)
+        let widest = |most: usize, memory: &dyn Fn(usize, u64) -> Result<u64, Failure>| {
+            // Not to the last byte: what is told before is right to a tenth.
+            let safe = limit / 10 * 9;
+            let fits = |&width: &usize| memory(width, safe).is_ok();
+            let widest = (FEWEST..=most).rev().find(fits);
+            widest.map_or_else(|| memory(FEWEST, limit).map(|_| FEWEST), Ok)
         };
         Ok(Cut {
-            columns: widest(MOST_COLUMNS, &|width| self.columns_memory(width, limit))?,
-            outputs: widest(MOST_OUTPUTS, &|width| self.heads_memory(width, limit))?,
+            columns: widest(MOST_COLUMNS, &|width, limit| {
+                self.columns_memory(width, limit)
+            })?,
+            outputs: widest(MOST_OUTPUTS, &|width, limit| {
+                self.heads_memory(width, limit)
+            })?,
         })
     }
 
@@ -161,7 +169,7 @@ impl Sizes {
         let most = some.clamp(group, MOST_NODES) / group;
         let fits = (1..=most)
             .rev()
-            .find(|&groups| self.rows_memory(groups * group, limit).is_ok());
+            .find(|&groups| self.rows_memory(groups * group, limit / 10 * 9).is_ok());
         match fits {
             Some(groups) => Ok(groups * group),
             None => self.rows_memory(group, limit).map(|_| group),
@@ -210,6 +218,7 @@ pub(crate) fn plan(args: &Predict, drafts: &mut Drafts, global: &Global) -> Resu
     Format::choose(args.format, Some(out))?;
     super::super::check_outside(&args.model, out)?;
     check_target(out, args.force)?;
+    drafts.replaces = args.force;
     let model = Model::open(&args.model)?;
     let learner = learner(args, &model)?;
     columns_of(args, &learner)?;
@@ -218,9 +227,11 @@ pub(crate) fn plan(args: &Predict, drafts: &mut Drafts, global: &Global) -> Resu
     fits(&graph, &parts)?;
     let mut sizes = Sizes {
         outputs: 0,
-        group: match format(args)? {
-            Format::Parquet => GROUP,
-            _ => Parts::BLOCK,
+        group: Parts::BLOCK,
+        // A group of Parquet's is put together in memory; lines of text go by.
+        table: match format(args)? {
+            Format::Parquet => 256 << 20,
+            _ => 32 << 20,
         },
         graph: TaskSize::of(&graph),
         hops: parts.hops(),
@@ -248,8 +259,7 @@ pub(crate) fn plan(args: &Predict, drafts: &mut Drafts, global: &Global) -> Resu
 
 /// As wide as memory allows, unless there should be more jobs.
 fn asked(sizes: &Sizes, drafts: &Drafts) -> Result<Cut, Failure> {
-    // Not to the last byte: what is told before is right to a tenth.
-    let cut = sizes.cut(drafts.limit() / 10 * 9)?;
+    let cut = sizes.cut(drafts.limit())?;
     let steps = sizes.hops - 1;
     let all = Effort::steps(sizes.graph.arcs, sizes.width, steps);
     let slices = pieces(all, drafts.pieces, sizes.width);
@@ -267,7 +277,8 @@ pub(crate) fn assumed(assumed: Assumed, drafts: &mut Drafts) -> Result<(), Failu
     let parameters = treering::Parameters::default();
     let mut sizes = Sizes {
         outputs: 0,
-        group: GROUP,
+        group: Parts::BLOCK,
+        table: 32 << 20,
         graph: assumed.size,
         hops: parameters.hops + 1,
         width: assumed.size.columns.min(parameters.width),
@@ -348,7 +359,7 @@ fn draft(
         }));
     }
     let all_outputs: usize = heads.iter().sum();
-    let (mut answers, block) = (Vec::new(), sizes.block(drafts.pieces, limit / 10 * 9)?);
+    let (mut answers, block) = (Vec::new(), sizes.block(drafts.pieces, limit)?);
     for start in (0..graph.nodes).step_by(block) {
         let end = graph.nodes.min(start + block);
         let some = (end - start) as u64;
@@ -383,7 +394,7 @@ fn draft(
         told: true,
         inputs: answers,
         output,
-        memory: 256 << 20,
+        memory: sizes.table,
         effort: Effort::start() + Effort::bytes(4 * 60 * nodes),
         read: 60 * nodes,
         written: 60 * nodes,
@@ -536,7 +547,7 @@ pub(crate) fn table(args: &TablePart) -> Result<(), Failure> {
             let batches = ParquetRecordBatchReaderBuilder::try_new(file).map_err(read)?;
             for batch in batches.with_batch_size(GROUP).build().map_err(read)? {
                 let batch = batch.map_err(|error| at(part, io::Error::other(error)))?;
-                groups.copy(&batch).map_err(told)?;
+                groups.copy(batch).map_err(told)?;
             }
         }
         return groups.finish().map_err(told);
