@@ -25,7 +25,7 @@ def svg(lines):
     whole = (LEFT + len(columns) * (WIDTH + GAP), TOP + len(ROWS) * height)
     name = "How the cost of learn and predict grows"
     note = "Synthetic graphs, one thread. Behind a name: exponent over all sizes, over the larger half. Thin: exponent 1."
-    note += " Interrupted: tasks without validation nodes." if any(line.grown.endswith(BESIDE) for line in lines) else ""
+    note += " Dashed: tasks without validation nodes." if any(line.grown.endswith(BESIDE) for line in lines) else ""
     out = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {whole[0]} {whole[1]}" width="{whole[0]}" height="{whole[1]}" role="img" '
         f'aria-label="{name}" font-family="DejaVu Sans,Verdana,Arial,sans-serif" font-size="11" fill="none">',
