@@ -111,6 +111,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>, again: Vec<OsString>)
     let cli = Cli::parse_from(arguments);
     let interrupted = ctrlc::set_handler(|| {
         INTERRUPTED.store(true, Ordering::SeqCst);
+        jobs::tell_interrupted();
         treering_data::discard_partial();
         std::process::exit(130);
     });

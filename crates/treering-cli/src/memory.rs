@@ -65,7 +65,7 @@ impl Estimate {
     /// In words.
     pub(crate) fn words(&self) -> String {
         format!(
-            "{} at most, {} of it now; {} are allowed",
+            "{} at most, of which the data in memory and the program take {} already; {} are allowed",
             human_bytes(self.peak),
             human_bytes(self.now),
             human_bytes(self.limit)

@@ -11,7 +11,7 @@ pub(crate) use drafts::{Draft, Drafts, FOLDER, pieces};
 pub(crate) use exec::{Exec, run as exec};
 pub(crate) use plan::{Plan, run as plan};
 pub(crate) use rates::Work as Effort;
-pub(crate) use run::{Run, run};
+pub(crate) use run::{Run, run, tell_interrupted};
 pub(crate) use simulate::Assumed;
 
 use std::path::PathBuf;

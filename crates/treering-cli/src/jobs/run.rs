@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::io::Read;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
@@ -15,6 +16,16 @@ use crate::failure::Failure;
 use crate::output::Output;
 use crate::progress::{duration, listener};
 use crate::{AGAIN, Global};
+
+/// Set while a list is run and somebody may want to hear of it.
+static RUNNING: AtomicBool = AtomicBool::new(false);
+
+/// Says what becomes of a list that is interrupted.
+pub(crate) fn tell_interrupted() {
+    if RUNNING.load(Ordering::SeqCst) {
+        tell!("interrupted; what is done stays done: call `treering run` again to go on");
+    }
+}
 
 /// How often a job is tried that failed in a way that may pass.
 const TRIES: usize = 3;
@@ -53,7 +64,9 @@ pub(crate) fn run(args: &Run, global: &Global, output: &Output) -> Result<(), Fa
         quiet: global.quiet,
     };
     let started = Instant::now();
+    RUNNING.store(!global.quiet, Ordering::SeqCst);
     let (done, before) = runner.levels()?;
+    RUNNING.store(false, Ordering::SeqCst);
     let took = duration(started.elapsed().as_secs_f64());
     let mut text = match (done, before) {
         (0, before) => format!("nothing to do: all {before} jobs were done before\n"),
