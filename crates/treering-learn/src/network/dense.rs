@@ -209,7 +209,7 @@ mod tests {
                 let mut a: Vec<f32> = (0..count * inner).map(|i| number(i + 5)).collect();
                 a[place * inner..(place + 1) * inner].copy_from_slice(&row);
                 let mut out = vec![0f32; count * width];
-                super::product_by_row(&mut out, &a, super::view(&b, inner, width));
+                super::product_by_row(&mut out, &a, view(&b, inner, width));
                 out[place * width..(place + 1) * width].to_vec()
             };
             let alone = of(1, 0);
