@@ -194,7 +194,7 @@ fn rows_of(kernel: Kernel, shapes: &Shapes, peaks: &Peaks, threads: usize) -> Fa
     }
 }
 
-/// Does one kernel's work over and over for so many seconds, for a profiler. One thread, so that its stacks all begin at [`sampled`].
+/// Does one kernel's work over and over for so many seconds, for a profiler. One thread, so that its stacks all begin at `sampled`.
 ///
 /// # Errors
 /// As [`measure`].
