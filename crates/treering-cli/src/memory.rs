@@ -1,6 +1,7 @@
 //! How much memory a command may take and is going to take; what cannot fit is refused before the work begins.
 
 use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::Serialize;
 use treering_data::{
@@ -23,6 +24,7 @@ pub(crate) fn limit(global: &Global) {
     let free = || Context::with_free_memory(&Silent).limit();
     if global.memory.is_some() {
         give_freed_memory_back();
+        GIVEN_BACK.store(true, Ordering::Relaxed);
     }
     set_memory_limit(global.memory.unwrap_or_else(free));
 }
@@ -30,9 +32,15 @@ pub(crate) fn limit(global: &Global) {
 /// A program that holds nothing.
 const PROGRAM: u64 = 12 << 20;
 
+/// Set once freed memory goes back to the system at once.
+static GIVEN_BACK: AtomicBool = AtomicBool::new(false);
+
 /// What was freed is not always given back at once.
 fn with_leftovers(bytes: u64) -> u64 {
-    bytes + bytes / 20
+    match GIVEN_BACK.load(Ordering::Relaxed) {
+        true => bytes,
+        false => bytes + bytes / 20,
+    }
 }
 
 /// The most memory that the process will have held when some work is done.
