@@ -319,6 +319,12 @@ fn what_cannot_be_a_list_is_refused_with_words() {
             "of memory, and 1.0 MB are allowed",
         ),
         ("plan jobs --simulate 8 profile demo -o x.csv", "8x16"),
+        ("plan jobs --pieces 3", "--pieces is about a new list"),
+        (
+            "plan jobs --simulate 8x16 --overhead nan profile demo -o x.csv",
+            "a number of seconds",
+        ),
+        ("profile demo --memory 1kB", "are allowed"),
         ("run jobs", "no list of jobs here"),
         ("work empty --job-output x", "treering exec"),
     ] {

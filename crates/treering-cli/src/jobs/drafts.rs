@@ -23,6 +23,12 @@ pub(crate) fn pieces(effort: Work, asked: Option<usize>, most: usize) -> usize {
     asked.unwrap_or(enough).clamp(1, most.max(1))
 }
 
+/// How a job is told of another's output.
+pub(crate) fn told_of(input: &Input) -> [String; 2] {
+    let path = input.path.display();
+    ["--job-part".to_owned(), format!("{FOLDER}/{path}")]
+}
+
 /// The jobs of a list.
 pub(crate) struct Drafts {
     directory: PathBuf,

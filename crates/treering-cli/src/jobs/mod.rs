@@ -7,7 +7,7 @@ mod rates;
 mod run;
 mod simulate;
 
-pub(crate) use drafts::{Draft, Drafts, FOLDER, pieces};
+pub(crate) use drafts::{Draft, Drafts, FOLDER, pieces, told_of};
 pub(crate) use exec::{Exec, run as exec};
 pub(crate) use plan::{Plan, run as plan};
 pub(crate) use rates::Work as Effort;

@@ -13,7 +13,7 @@ use treering_jobs::Input;
 use super::{Profile, Task, put};
 use crate::Global;
 use crate::failure::Failure;
-use crate::jobs::{Draft, Drafts, Effort, Target, at, pieces};
+use crate::jobs::{Draft, Drafts, Effort, Target, at, pieces, told_of};
 use crate::memory::{arcs, part};
 use crate::parts::{Numbers, cut, span};
 
@@ -135,7 +135,7 @@ fn draft(
             written: 8 * nodes * tasks.len() as u64,
         }));
     }
-    let parts: Vec<String> = spreads.iter().flat_map(flag).collect();
+    let parts: Vec<String> = spreads.iter().flat_map(told_of).collect();
     let read = Effort::bytes(8 * nodes * sizes.tasks as u64);
     let sums =
         |columns: usize| Effort::products(graph.nodes as f64 * columns as f64 * sizes.tasks as f64);
@@ -166,7 +166,7 @@ fn draft(
     }
     let bytes = 8 * (graph.columns * sizes.tasks) as u64;
     let output = out.map(|out| drafts.absolute(out));
-    let mut flags: Vec<String> = slices.iter().flat_map(flag).collect();
+    let mut flags: Vec<String> = slices.iter().flat_map(told_of).collect();
     flags.push("--job-tasks".to_owned());
     flags.push(serde_json::to_string(&sizes.names).map_err(Failure::system)?);
     drafts.add(Draft {
@@ -182,15 +182,6 @@ fn draft(
         written: 2 * bytes,
     });
     Ok(())
-}
-
-/// How a job is told of another's output.
-fn flag(input: &Input) -> [String; 2] {
-    let path = input.path.display();
-    [
-        "--job-part".to_owned(),
-        format!("{}/{path}", crate::jobs::FOLDER),
-    ]
 }
 
 pub(crate) fn spread(args: &SpreadPart, global: &Global) -> Result<(), Failure> {

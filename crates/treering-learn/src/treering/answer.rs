@@ -219,15 +219,8 @@ impl Treering {
             (Some(_), _) => (Vec::new(), none()),
             (None, Router::Prototype) => (self.nearest(query, rings), none()),
             (None, _) => {
-                let mut posterior = Large::zeros(groups * seen)?;
-                // With one task there is nothing to decide, and a router takes the better part of a second.
-                let scores = match seen {
-                    1 => None,
-                    _ => Some(self.scores(space, seen)?),
-                };
                 let single = query.groups == Groups::Single;
-                let routes = decide(scores.as_deref(), view, &numbers, single, &mut posterior);
-                (routes, posterior)
+                self.decided(space, view, (&numbers, groups), seen, single)?
             }
         };
         let tasks = match &query.tasks {
@@ -249,6 +242,25 @@ impl Treering {
         })
     }
 
+    /// By scores: the task of every group, and the probability of each.
+    pub(super) fn decided(
+        &self,
+        space: &Space,
+        view: &View,
+        (numbers, groups): (&[u32], usize),
+        seen: usize,
+        single: bool,
+    ) -> Result<(Vec<Route>, Large<f32>), LearnError> {
+        let mut posterior = Large::zeros(groups * seen)?;
+        // With one task there is nothing to decide, and a router takes the better part of a second.
+        let scores = match seen {
+            1 => None,
+            _ => Some(self.scores(space, seen)?),
+        };
+        let routes = decide(scores.as_deref(), view, numbers, single, &mut posterior);
+        Ok((routes, posterior))
+    }
+
     /// By the paper's router.
     fn nearest(&self, query: &Query, rings: &[Ring]) -> Vec<Route> {
         let prototypes: Vec<&[f64]> = rings.iter().map(|ring| &ring.prototype[..]).collect();
@@ -266,7 +278,7 @@ impl Treering {
 ///
 /// # Arguments
 /// * `single`: every node is a group of its own, so that a group is decided as soon as its node was looked at.
-pub(super) fn decide(
+fn decide(
     scores: Option<&Scores>,
     view: &View,
     numbers: &[u32],

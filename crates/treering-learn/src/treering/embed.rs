@@ -15,7 +15,7 @@ use crate::LearnError;
 const PLACES: usize = 16;
 
 /// Columns that are smoothed at a time: memory beyond the result is so many numbers a node.
-const STRIP: usize = 256;
+pub(super) const STRIP: usize = 256;
 
 /// The space of all tasks.
 #[derive(Clone, Debug)]

@@ -3,10 +3,9 @@
 
 use std::ops::Range;
 
-use treering_data::Large;
 use treering_graph::Graph;
 
-use super::answer::{Routed, TOGETHER, decide, greedily, head_weights, judge, probabilities};
+use super::answer::{Routed, TOGETHER, greedily, head_weights, judge, probabilities};
 use super::embed::{Space, View, add_squares, lengths};
 use super::head::{Blocks, outputs};
 use super::router::Router;
@@ -270,18 +269,17 @@ impl Parts<'_> {
             .collect())
     }
 
+    /// The most columns of a slice: those of a [block](Parts::is_block).
+    pub const WIDEST: usize = super::embed::STRIP;
+
     /// Nodes that are looked at together.
     pub const BLOCK: usize = super::answer::BLOCK;
 
     fn routed(&self, nodes: usize, view: &View) -> Result<Routed<'_>, LearnError> {
         let (rings, seen) = (self.rings(), self.rings().len());
         let numbers: Vec<u32> = (0..nodes as u32).collect();
-        let mut posterior = Large::zeros(nodes * seen)?;
-        let scores = match seen {
-            1 => None,
-            _ => Some(self.learner.scores(self.space, seen)?),
-        };
-        let mut routes = decide(scores.as_deref(), view, &numbers, true, &mut posterior);
+        let alone = (&numbers[..], nodes);
+        let (mut routes, posterior) = self.learner.decided(self.space, view, alone, seen, true)?;
         judge(&mut routes, view, &numbers, rings);
         let tasks = routes.iter().map(|route| route.task as u32).collect();
         Ok(Routed {

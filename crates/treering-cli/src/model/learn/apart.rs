@@ -15,7 +15,7 @@ use super::super::{merge, prepared};
 use super::{Learn, names};
 use crate::Global;
 use crate::failure::Failure;
-use crate::jobs::{Draft, Drafts, Effort, FOLDER, Target};
+use crate::jobs::{Draft, Drafts, Effort, FOLDER, Target, told_of};
 use crate::memory::holding;
 use crate::progress::listener;
 
@@ -137,11 +137,7 @@ pub(crate) fn plan(args: &Learn, drafts: &mut Drafts, global: &Global) -> Result
         .iter()
         .map(|size| memory::ring(&parameters, size))
         .sum();
-    let parts = rings.iter().flat_map(|ring| {
-        let path = ring.path.display();
-        ["--job-part".to_owned(), format!("{FOLDER}/{path}")]
-    });
-    let flags = parts.collect();
+    let flags = rings.iter().flat_map(told_of).collect();
     let output = Some(drafts.absolute(&args.model));
     drafts.add(Draft {
         kind: "commit",

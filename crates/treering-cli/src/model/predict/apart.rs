@@ -19,13 +19,13 @@ use super::super::rows::{Format, GROUP, Groups, Sink};
 use super::{Predict, table as columns_of};
 use crate::Global;
 use crate::failure::Failure;
-use crate::jobs::{Assumed, Draft, Drafts, Effort, FOLDER, Target, at, pieces};
+use crate::jobs::{Assumed, Draft, Drafts, Effort, FOLDER, Target, at, pieces, told_of};
 use crate::memory::{holding, part};
 use crate::output::Output;
 use crate::parts::{Numbers, span};
 
-/// The most columns of a slice: more would hardly be faster, and fewer jobs.
-const MOST_COLUMNS: usize = 256;
+/// The most columns of a slice: a whole block.
+const MOST_COLUMNS: usize = Parts::WIDEST;
 /// The most outputs of a slice of heads.
 const MOST_OUTPUTS: usize = 64;
 /// The fewest columns and outputs that memory is not too short for: arcs are gone over again for every slice.
@@ -114,8 +114,6 @@ struct Sizes {
     tasks: usize,
     /// Outputs of a slice of heads.
     outputs: usize,
-    /// Nodes that a table can be cut at.
-    group: usize,
     /// Bytes of the model, and memory that the table takes.
     model: u64,
     table: u64,
@@ -161,9 +159,9 @@ impl Sizes {
         })
     }
 
-    /// Nodes of a block: so many that a job is long enough and fits into memory, in whole groups of the table.
+    /// Nodes of a block: so many that a job is long enough and fits into memory, in whole blocks that are looked at together.
     fn block(&self, asked: Option<usize>, limit: u64) -> Result<usize, Failure> {
-        let (nodes, group) = (self.graph.nodes, self.group);
+        let (nodes, group) = (self.graph.nodes, Parts::BLOCK);
         let count = pieces(self.rows(nodes), asked, nodes.div_ceil(group));
         let some = nodes.div_ceil(count).next_multiple_of(group);
         let most = some.clamp(group, MOST_NODES) / group;
@@ -227,7 +225,6 @@ pub(crate) fn plan(args: &Predict, drafts: &mut Drafts, global: &Global) -> Resu
     fits(&graph, &parts)?;
     let mut sizes = Sizes {
         outputs: 0,
-        group: Parts::BLOCK,
         // A group of Parquet's is put together in memory; lines of text go by.
         table: match format(args)? {
             Format::Parquet => 256 << 20,
@@ -277,7 +274,6 @@ pub(crate) fn assumed(assumed: Assumed, drafts: &mut Drafts) -> Result<(), Failu
     let parameters = treering::Parameters::default();
     let mut sizes = Sizes {
         outputs: 0,
-        group: Parts::BLOCK,
         table: 32 << 20,
         graph: assumed.size,
         hops: parameters.hops + 1,
@@ -381,11 +377,7 @@ fn draft(
             written: some * 60,
         }));
     }
-    let flags = answers.iter().flat_map(|input| {
-        let path = input.path.display();
-        ["--job-part".to_owned(), format!("{FOLDER}/{path}")]
-    });
-    let flags = flags.collect();
+    let flags = answers.iter().flat_map(told_of).collect();
     let output = out.map(|out| drafts.absolute(out));
     drafts.add(Draft {
         kind: "table",
