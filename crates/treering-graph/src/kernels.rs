@@ -361,9 +361,9 @@ fn prefetch_row<T>(x: &[T], start: usize, columns: usize) {
     }
 }
 
-/// Asks for the cache line that holds `x[index]`; does nothing where there is no such instruction.
+/// Asks for the cache line that would hold `x[index]`; does nothing where there is no such instruction.
 #[inline(always)]
-fn prefetch<T>(x: &[T], index: usize) {
+pub fn prefetch<T>(x: &[T], index: usize) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};

@@ -37,7 +37,7 @@ pub use error::GraphError;
 pub use features::{Dense, Features, Sparse};
 pub use graph::{Graph, Origin, Parts};
 pub use ids::{ClassId, NodeId, TaskId};
-pub use kernels::Real;
+pub use kernels::{Real, prefetch};
 pub use labels::{Labels, NodeNames, Role};
 pub use propagate::{Propagation, Room, Side};
 pub use prototype::weighted_sum;

@@ -5,9 +5,8 @@
 //! depends on nothing but the shapes.
 //!
 //! # Safety
-//! `unsafe` is for three things only. (1) Calling a function compiled for AVX2 and FMA after the processor said that it has both.
+//! `unsafe` is for two things only. (1) Calling a function compiled for AVX2 and FMA after the processor said that it has both.
 //! (2) Reading places that an assertion just before has shown to be inside, in loops where a check would cost as much as the work.
-//! (3) The prefetch instruction, which never faults, whatever the address.
 #![allow(unsafe_code)]
 // Several arrays are walked in step by one index; that is the shape the compiler makes vectors of.
 #![allow(clippy::needless_range_loop)]
@@ -55,20 +54,6 @@ macro_rules! for_this_processor {
 mod narrow;
 mod pass;
 mod rows;
-
-/// Asks for the cache line that would hold `x[index]`; does nothing where there is no such instruction.
-#[inline(always)]
-fn prefetch<T>(x: &[T], index: usize) {
-    #[cfg(target_arch = "x86_64")]
-    {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        let address = x.as_ptr().wrapping_add(index).cast::<i8>();
-        // SAFETY: a prefetch is a hint; it reads nothing into the program and does not fault on any address.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(address) };
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = (x, index);
-}
 
 /// a x b + c, with one rounding where that is one instruction.
 #[inline(always)]

@@ -4,7 +4,9 @@
 //! Every sum runs in the order that `dense::product` has on processors with AVX2: one column after another, or blocks of [`DEPTH`] rows.
 #![allow(unsafe_code)]
 
-use super::{LANES, Lanes, Number, Plain, is_fast, madd, prefetch};
+use treering_graph::prefetch;
+
+use super::{LANES, Lanes, Number, Plain, is_fast, madd};
 
 /// The most columns that count as few.
 pub(crate) const FEW: usize = 4;
